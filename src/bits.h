@@ -1,0 +1,1 @@
+/* >>bits: private room, nothing public. */

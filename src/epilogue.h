@@ -1,0 +1,1 @@
+#endif /* TIMELAKE_H */
