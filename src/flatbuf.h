@@ -1,0 +1,1 @@
+/* >>flatbuf: private room, nothing public. */

@@ -1,0 +1,1 @@
+/* >>hash: private room, nothing public. */

@@ -1,0 +1,1 @@
+/* >>headarrow: private room, nothing public. */

@@ -1,0 +1,1 @@
+/* >>headjson: private room, nothing public. */

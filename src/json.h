@@ -1,0 +1,1 @@
+/* >>json: private room, nothing public. */

@@ -1,0 +1,1 @@
+/* >>lz4: private room, nothing public. */

@@ -1,0 +1,1 @@
+/* >>number: private room, nothing public. */

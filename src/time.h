@@ -1,0 +1,1 @@
+/* >>time: private room, nothing public. */
