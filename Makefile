@@ -1,30 +1,203 @@
-# timelake.h. `make` builds, `make test` tests, `make demo` shows. CC and CFLAGS are yours.
+# timelake.h: GNU make, POSIX sh recipes. `make help` lists what there is to make. CC and CFLAGS are yours.
 CC ?= cc
 CFLAGS ?= -O2 -g
+GCC ?= gcc
+CLANG ?= clang
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+BUILD ?= build
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(JOBS)
+endif
+MAKEFLAGS += --no-print-directory
+# V=1 shows the whole commands.
+Q = $(if $(V),,@echo "  $@";)
+.DELETE_ON_ERROR:
+.SECONDARY:
+
 WARN = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Wcast-align -Wundef -Wvla \
        -Wframe-larger-than=2048 -Werror
 WARN_C = -Wstrict-prototypes -Wmissing-prototypes -Wc++-compat
-TESTS = $(patsubst tests/%.c,%,$(wildcard tests/*.c))
-ROOMS = $(wildcard src/*)
+# Sanitizers move locals apart: frames are measured without them.
+SANITIZE = -Wno-frame-larger-than -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
-all: timelake.h
+TESTS := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
+FUZZERS := $(filter-out replay,$(patsubst fuzz/%.c,%,$(wildcard fuzz/*.c)))
+EXAMPLES := $(filter-out tlake,$(patsubst examples/%.c,%,$(wildcard examples/*.c)))
+TOOL = $(if $(wildcard examples/tlake.c),$(BUILD)/tlake)
+DEPS = timelake.h $(wildcard tests/*.h fuzz/*.h adapters/*.h)
+VERSION = $(shell sed -n 's/^\#define TL_VERSION_TEXT "\(.*\)"/\1/p' src/base.h)
 
-timelake.h: $(ROOMS) tools/generate LICENSE
-	tools/generate > build.tmp && mv build.tmp $@
+# The libraries that the compiler at hand finds, for what compares with them: -DTL_HAVE_ZSTD -lzstd, the same of lz4.
+# Asked once, and only by what needs to know.
+probe = $(shell printf '\#include <$(1)>\nint main(void) { return 0; }\n' | $(CC) $(ARCH) -x c - -o /dev/null $(2) \
+        2>/dev/null && echo $(3) $(2))
+LIBS = $(eval LIBS := $(call probe,zstd.h,-lzstd,-DTL_HAVE_ZSTD) $(call probe,lz4frame.h,-llz4,-DTL_HAVE_LZ4))$(LIBS)
 
-build/test/%: tests/%.c tests/tl_test.h timelake.h
+##   make            the header; tool, examples and tests with gcc and clang, as C99 and as C++11
+all: timelake.h tool examples tests dialects
+tool: $(TOOL)
+examples: $(EXAMPLES:%=$(BUILD)/example/%)
+tests: $(TESTS:%=$(BUILD)/test/%)
+
+timelake.h: $(wildcard src/*) tools/generate LICENSE
+	@mkdir -p build
+	$(Q)tools/generate > build/timelake.h.tmp
+	@mv build/timelake.h.tmp $@
+
+# ARCH: -m32, -static, ... of tools/matrix. BUILD: its folder.
+STD ?= c99
+COMPILE = $(CC) $(ARCH) $(if $(findstring ++,$(STD)),-x c++,-x c) -std=$(STD) $(WARN) \
+          $(if $(findstring ++,$(STD)),,$(WARN_C))
+
+$(BUILD)/test/%: tests/%.c $(DEPS)
 	@mkdir -p $(@D)
-	$(CC) -std=c99 $(WARN) $(WARN_C) $(CFLAGS) -o $@ $<
+	$(Q)$(COMPILE) $(CFLAGS) -o $@ $< $(LIBS)
 
-build/asan/%: tests/%.c tests/tl_test.h timelake.h
+$(BUILD)/replay/%: fuzz/%.c fuzz/replay.c $(DEPS)
 	@mkdir -p $(@D)
-	$(CC) -std=c99 $(WARN) $(WARN_C) -Wframe-larger-than=1000000 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ $<
+	$(Q)$(COMPILE) $(CFLAGS) -DTLI_KEEP_MACROS -o $@ $< fuzz/replay.c $(LIBS)
 
-test: $(TESTS:%=build/test/%)
-	@for t in $(TESTS); do echo "== $$t"; build/test/$$t || exit 1; done
-asan: $(TESTS:%=build/asan/%)
-	@for t in $(TESTS); do echo "== $$t"; build/asan/$$t || exit 1; done
+$(BUILD)/tlake: examples/tlake.c $(DEPS)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(CFLAGS) -o $@ $< $(LIBS)
+
+$(BUILD)/example/%: examples/%.c $(DEPS)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(CFLAGS) -o $@ $< $(LIBS)
+
+build/asan/%: tests/%.c $(DEPS)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(SANITIZE) -o $@ $< $(LIBS)
+
+build/asan-replay/%: fuzz/%.c fuzz/replay.c $(DEPS)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(SANITIZE) -DTLI_KEEP_MACROS -o $@ $< fuzz/replay.c $(LIBS)
+
+build/asan-tlake: examples/tlake.c $(DEPS)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(SANITIZE) -o $@ $< $(LIBS)
+
+build/fuzz/%: fuzz/%.c $(DEPS)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -std=c99 $(WARN) $(WARN_C) $(SANITIZE) -O2 -fsanitize=fuzzer -DTLI_KEEP_MACROS -o $@ $< $(LIBS)
+
+# ---- dialects: everything compiles, without a warning, with both compilers, as C99 and as C++11 ----
+has = $(shell echo 'int main(void) { return 0; }' | $(1) -fsyntax-only - 2>/dev/null && echo yes)
+SOURCES = $(TESTS:%=tests/%) $(FUZZERS:%=fuzz/%) $(EXAMPLES:%=examples/%) $(if $(TOOL),examples/tlake)
+dialects: dialect-gcc-c99 dialect-gcc-c++11 dialect-clang-c99 dialect-clang-c++11
+
+define dialect # NAME COMPILER LANGUAGE STANDARD WARNINGS
+dialect-$(1): $$(if $$(call has,$(2) -x $(3)),$$(SOURCES:%=build/$(1)/%.o),skip-$(1))
+.PHONY: dialect-$(1) skip-$(1)
+skip-$(1):
+	@echo "skipped: $(2) does not compile $(3) here"
+build/$(1)/%.o: %.c $$(DEPS)
+	@mkdir -p $$(@D)
+	$$(Q)$(2) -x $(3) -std=$(4) $$(WARN) $(5) -O0 -DTLI_KEEP_MACROS -c -o $$@ $$< $$(filter -D%,$$(LIBS))
+endef
+ifneq ($(filter all dialects dialect-%,$(or $(MAKECMDGOALS),all)),)
+$(eval $(call dialect,gcc-c99,$(GCC),c,c99,$(WARN_C)))
+$(eval $(call dialect,gcc-c++11,$(GCC),c++,c++11,))
+$(eval $(call dialect,clang-c99,$(CLANG),c,c99,$(WARN_C)))
+$(eval $(call dialect,clang-c++11,$(CLANG),c++,c++11,))
+endif
+
+# ---- tests ----
+line = printf '%s\t%s\n' '$(1)' '$(2)';
+corpus = $(wildcard fuzz/corpus/$(1))
+##   make test       all tests that need only a C compiler, make and a shell; the last line is the sum
+test: tests tool examples $(FUZZERS:%=$(BUILD)/replay/%)
+	@{ $(foreach t,$(TESTS),$(call line,$(t),$(BUILD)/test/$(t))) \
+	   $(foreach f,$(FUZZERS),$(call line,replay $(f),$(BUILD)/replay/$(f) $(call corpus,$(f)))) \
+	   $(if $(wildcard tests/tool.sh),$(call line,tool,sh tests/tool.sh $(BUILD)/tlake)) \
+	   $(if $(EXAMPLES),$(call line,examples,sh tests/examples.sh $(BUILD)/example)) } | tools/run-tests
+
+# What tools/matrix runs on other compilers and machines: the test programs and the corpus. RUN: an emulator.
+run-tests: $(TESTS:%=$(BUILD)/test/%) $(FUZZERS:%=$(BUILD)/replay/%)
+	@{ $(foreach t,$(TESTS),$(call line,$(t),$(BUILD)/test/$(t))) \
+	   $(foreach f,$(FUZZERS),$(call line,replay $(f),$(BUILD)/replay/$(f) $(call corpus,$(f)))) } | tools/run-tests
+
+##   make asan       the same under the address and undefined behaviour sanitizers
+asan ubsan: $(TESTS:%=build/asan/%) $(FUZZERS:%=build/asan-replay/%) $(if $(TOOL),build/asan-tlake)
+	@{ $(foreach t,$(TESTS),$(call line,$(t),build/asan/$(t))) \
+	   $(foreach f,$(FUZZERS),$(call line,replay $(f),build/asan-replay/$(f) $(call corpus,$(f)))) \
+	   $(if $(wildcard tests/tool.sh),$(call line,tool,sh tests/tool.sh build/asan-tlake)) } | tools/run-tests
+
+##   make valgrind   the tests under valgrind
+valgrind: tests
+	@command -v valgrind >/dev/null || { echo 'skipped: no valgrind'; exit 0; }; \
+	{ $(foreach t,$(TESTS),$(call line,$(t),build/test/$(t))) } | \
+	RUN='valgrind -q --error-exitcode=9 --leak-check=full' TEST_SECONDS=3600 tools/run-tests
+
+##   make fuzz       each fuzz target for FUZZ_SECONDS (60) with clang; fuzz-<target> runs one
+fuzz: $(FUZZERS:%=build/fuzz/%)
+	@for f in $(FUZZERS); do tools/fuzz "$$f" $(FUZZ_SECONDS) || exit 1; done
+$(FUZZERS:%=fuzz-%): fuzz-%: build/fuzz/%
+	@tools/fuzz $* $(FUZZ_SECONDS)
+
+##   make fuzz-replay  the corpus through every fuzz target, without an engine, any compiler
+fuzz-replay: $(FUZZERS:%=$(BUILD)/replay/%)
+	@{ $(foreach f,$(FUZZERS),$(call line,replay $(f),$(BUILD)/replay/$(f) $(call corpus,$(f)))) } | tools/run-tests
+
+##   make matrix     compilers, standards, options, machines (32 bit, musl, big-endian, Windows): compiled, run where possible
+matrix: timelake.h
+	@tools/matrix
+
+##   make interop    against the reference implementations (Timelake, pyarrow, ...); downloads what it needs
+interop: timelake.h tool
+	@if [ -x tests/interop/run ]; then tests/interop/run; else echo 'skipped: no tests/interop/run yet'; echo '0 passed, 0 failed'; fi
+
+##   make bench      the benchmarks of bench/
+bench: timelake.h
+	@for b in bench/run bench/*/run; do if [ -x $$b ]; then $$b || exit 1; fi; done
+
+# ---- checks of the source ----
+##   make rooms      a room calls only rooms above it
+rooms:
+	@tools/rooms
+##   make tidy       style: line and function lengths, forbidden words, recursion, documentation and test of each function
+tidy:
+	@tools/tidy
+##   make generated  timelake.h is what src/ generates
+generated:
+	@tools/generate | cmp - timelake.h && echo 'timelake.h is up to date'
+##   make symbols    only tl_ symbols are exported, nothing mutable is static, nothing but mem* and malloc is called
+symbols: timelake.h
+	@tools/symbols
+##   make size       object code per configuration at -Os, and per room
+size: timelake.h
+	@tools/size
+
+# ---- installing ----
+##   make install    header, adapters, tool, pkg-config file, manual page below DESTDIR and PREFIX (/usr/local)
+install: timelake.h tool
+	mkdir -p $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	cp timelake.h $(wildcard adapters/*.h) $(DESTDIR)$(PREFIX)/include/
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' timelake.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/timelake.pc
+	$(if $(TOOL),mkdir -p $(DESTDIR)$(PREFIX)/bin && cp $(TOOL) $(DESTDIR)$(PREFIX)/bin/tlake)
+	$(if $(wildcard examples/tlake.1),mkdir -p $(DESTDIR)$(PREFIX)/share/man/man1 && \
+	    cp examples/tlake.1 $(DESTDIR)$(PREFIX)/share/man/man1/)
+
+##   make uninstall  takes that away again
+uninstall:
+	cd $(DESTDIR)$(PREFIX) && rm -f include/timelake.h $(patsubst adapters/%,include/%,$(wildcard adapters/*.h)) \
+	    lib/pkgconfig/timelake.pc bin/tlake share/man/man1/tlake.1
+
+##   make dist       build/timelake-<version>.tar.gz
+dist: timelake.h
+	@mkdir -p build
+	{ git ls-files; echo timelake.h; } | sort -u | tar -czf build/timelake-$(VERSION).tar.gz \
+	    --transform 's|^|timelake-$(VERSION)/|' -T -
+	@echo build/timelake-$(VERSION).tar.gz
 
 clean:
 	rm -rf build
-.PHONY: all test asan clean
+help:
+	@sed -n 's/^##//p' Makefile
+	@echo '  make clean, make dialects, make fuzz-<target>'
+
+.PHONY: all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench rooms \
+        tidy generated symbols size install uninstall dist clean help $(FUZZERS:%=fuzz-%)

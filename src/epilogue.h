@@ -1,1 +1,4 @@
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
 #endif /* TIMELAKE_H */

@@ -22,6 +22,9 @@ static long tl_test_failures, tl_test_skips;
         }                                                                                                              \
     } while (0)
 
+#ifndef TLI_KEEP_MACROS
+#define TLI_KEEP_MACROS /* tests see private names */
+#endif
 #define TIMELAKE_IMPLEMENTATION
 #include "../timelake.h"
 
