@@ -1,0 +1,775 @@
+/* >>arrow: types, schema nodes, array nodes, builders, exports of the Arrow C Data Interface. */
+
+/* The status of a door that answered NULL and filled err. */
+TLI_INLINE tl_status tli_arrow_failed(const tl_error *err)
+{
+    return err != NULL ? err->status : TL_NO_MEMORY;
+}
+
+/* ---- format texts ---- */
+
+/* A decimal number of at most nine digits; 0 when there is none. */
+TLI_FN int tli_arrow_digits(const char **text, int32_t *value)
+{
+    const char *p = *text;
+    int minus = *p == '-', digits = 0;
+    int32_t v = 0;
+    p += minus;
+    while (*p >= '0' && *p <= '9' && digits < 10) {
+        if (v > (INT32_MAX - (*p - '0')) / 10)
+            return 0;
+        v = v * 10 + (*p - '0');
+        p++;
+        digits++;
+    }
+    if (digits == 0 || digits == 10)
+        return 0;
+    *text = p;
+    *value = minus ? -v : v;
+    return 1;
+}
+
+TLI_FN tl_status tli_arrow_no_format(tl_error *err)
+{
+    return tli_err(err, TL_MISUSE, "not a format of the Arrow C Data Interface", TL_NO_POSITION);
+}
+
+TLI_INLINE int tli_arrow_is_decimal(tl_type_id id)
+{
+    return id >= TL_TYPE_DECIMAL32 && id <= TL_TYPE_DECIMAL256;
+}
+
+/* Decimal digits that a decimal of so many bytes holds. */
+TLI_FN int32_t tli_arrow_precision(int32_t width)
+{
+    return width == 4 ? 9 : width == 8 ? 18 : width == 16 ? 38 : 76;
+}
+
+/* d:precision,scale[,bits] */
+TLI_FN tl_status tli_arrow_type_decimal(const char *f, tl_type *t, tl_error *err)
+{
+    int32_t bits = 128;
+    if (f[1] != ':')
+        return tli_arrow_no_format(err);
+    f += 2;
+    if (!tli_arrow_digits(&f, &t->precision) || *f++ != ',' || !tli_arrow_digits(&f, &t->scale))
+        return tli_arrow_no_format(err);
+    if (*f == ',') {
+        f++;
+        if (!tli_arrow_digits(&f, &bits))
+            return tli_arrow_no_format(err);
+    }
+    if (*f != 0 || (bits != 32 && bits != 64 && bits != 128 && bits != 256))
+        return tli_arrow_no_format(err);
+    t->width = bits / 8;
+    t->id = bits == 32 ? TL_TYPE_DECIMAL32 : bits == 64 ? TL_TYPE_DECIMAL64
+            : bits == 128 ? TL_TYPE_DECIMAL128 : TL_TYPE_DECIMAL256;
+    if (t->precision < 1 || t->precision > tli_arrow_precision(t->width))
+        return tli_err(err, TL_MISUSE, "decimal precision out of range", TL_NO_POSITION);
+    if (t->scale < -128 || t->scale > 127)
+        return tli_err(err, TL_UNSUPPORTED, "decimal scale out of range", TL_NO_POSITION);
+    return TL_OK;
+}
+
+TLI_FN int tli_arrow_unit(char letter, tl_unit *unit)
+{
+    *unit = letter == 's' ? TL_UNIT_SECOND : letter == 'm' ? TL_UNIT_MILLI : letter == 'u' ? TL_UNIT_MICRO : TL_UNIT_NANO;
+    return letter == 's' || letter == 'm' || letter == 'u' || letter == 'n';
+}
+
+TLI_FN tl_status tli_arrow_type_simple(tl_type *t, tl_type_id id, int32_t width)
+{
+    t->id = id;
+    t->width = width;
+    return TL_OK;
+}
+
+/* td? dates, tt? times, ts?:zone, tD? durations, ti? intervals */
+TLI_FN tl_status tli_arrow_type_time(const char *f, tl_type *t, tl_error *err)
+{
+    char kind = f[1], last = kind != 0 ? f[2] : (char)0;
+    int known = last != 0 && tli_arrow_unit(last, &t->unit);
+    if (kind == 's' && known && f[3] == ':') {
+        if (f[4] != 0)
+            t->zone = tl_text(f + 4);
+        return tli_arrow_type_simple(t, TL_TYPE_TIMESTAMP, 8);
+    }
+    if (last == 0 || f[3] != 0)
+        return tli_arrow_no_format(err);
+    if (kind == 'd' && last == 'm')
+        return tli_arrow_type_simple(t, TL_TYPE_DATE64, 8);
+    if (kind == 't' && known)
+        return t->unit <= TL_UNIT_MILLI ? tli_arrow_type_simple(t, TL_TYPE_TIME32, 4)
+                                        : tli_arrow_type_simple(t, TL_TYPE_TIME64, 8);
+    if (kind == 'D' && known)
+        return tli_arrow_type_simple(t, TL_TYPE_DURATION, 8);
+    t->unit = TL_UNIT_SECOND;
+    if (kind == 'd' && last == 'D')
+        return tli_arrow_type_simple(t, TL_TYPE_DATE32, 4);
+    if (kind == 'i' && last == 'M')
+        return tli_arrow_type_simple(t, TL_TYPE_INTERVAL_MONTHS, 4);
+    if (kind == 'i' && last == 'D')
+        return tli_arrow_type_simple(t, TL_TYPE_INTERVAL_DAY_TIME, 8);
+    if (kind == 'i' && last == 'n')
+        return tli_arrow_type_simple(t, TL_TYPE_INTERVAL_MONTH_DAY_NANO, 16);
+    return tli_arrow_no_format(err);
+}
+
+/* w:bytes and +w:elements */
+TLI_FN tl_status tli_arrow_type_sized(const char *f, tl_type *t, tl_type_id id, tl_error *err)
+{
+    if (*f++ != ':' || !tli_arrow_digits(&f, &t->size) || *f != 0 || t->size < 0)
+        return tli_arrow_no_format(err);
+    return tli_arrow_type_simple(t, id, id == TL_TYPE_FIXED_BINARY ? t->size : 0);
+}
+
+/* + nested types */
+TLI_FN tl_status tli_arrow_type_nested(const char *f, tl_type *t, tl_error *err)
+{
+    if (f[1] == 'w')
+        return tli_arrow_type_sized(f + 2, t, TL_TYPE_FIXED_LIST, err);
+    if (f[1] == 'u' && (f[2] == 'd' || f[2] == 's') && f[3] == ':')
+        return tli_err(err, TL_UNSUPPORTED, "the type is a union", TL_NO_POSITION);
+    if (f[1] == 'v' && (f[2] == 'l' || f[2] == 'L') && f[3] == 0)
+        return tli_err(err, TL_UNSUPPORTED, "the type is a list view", TL_NO_POSITION);
+    if (f[1] == 0 || f[2] != 0)
+        return tli_arrow_no_format(err);
+    switch (f[1]) {
+    case 'l':
+        return tli_arrow_type_simple(t, TL_TYPE_LIST, 0);
+    case 'L':
+        return tli_arrow_type_simple(t, TL_TYPE_LARGE_LIST, 0);
+    case 's':
+        return tli_arrow_type_simple(t, TL_TYPE_STRUCT, 0);
+    case 'm':
+        return tli_arrow_type_simple(t, TL_TYPE_MAP, 0);
+    case 'r':
+        return tli_err(err, TL_UNSUPPORTED, "the type is run-end encoded", TL_NO_POSITION);
+    default:
+        return tli_arrow_no_format(err);
+    }
+}
+
+/* The types of one letter, in the order of tl_type_id but for those between FLOAT64 and UTF8. */
+#define TLI_ARROW_LETTERS "nbcsilCSILefguUzZ"
+
+TLI_FN tl_status tli_arrow_type_letter(const char *f, tl_type *t, tl_error *err)
+{
+    static const uint8_t ids[] = {TL_TYPE_NULL, TL_TYPE_BOOL, TL_TYPE_INT8, TL_TYPE_INT16, TL_TYPE_INT32, TL_TYPE_INT64,
+                                  TL_TYPE_UINT8, TL_TYPE_UINT16, TL_TYPE_UINT32, TL_TYPE_UINT64, TL_TYPE_FLOAT16,
+                                  TL_TYPE_FLOAT32, TL_TYPE_FLOAT64, TL_TYPE_UTF8, TL_TYPE_LARGE_UTF8, TL_TYPE_BINARY,
+                                  TL_TYPE_LARGE_BINARY};
+    static const uint8_t widths[] = {0, 0, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 0};
+    size_t i;
+    for (i = 0; i < TLI_COUNT(ids); i++)
+        if (TLI_ARROW_LETTERS[i] == f[0] && f[1] == 0)
+            return tli_arrow_type_simple(t, (tl_type_id)ids[i], widths[i]);
+    return tli_arrow_no_format(err);
+}
+
+TL_API tl_status tl_type_of(const struct ArrowSchema *schema, tl_type *type, tl_error *err)
+{
+    const char *f = schema != NULL ? schema->format : NULL;
+    TLI_FILL(type, 0, sizeof *type);
+    if (f == NULL)
+        return tli_err(err, TL_MISUSE, "a schema without a format", TL_NO_POSITION);
+    switch (f[0]) {
+    case 'd':
+        return tli_arrow_type_decimal(f, type, err);
+    case 'w':
+        return tli_arrow_type_sized(f + 1, type, TL_TYPE_FIXED_BINARY, err);
+    case 't':
+        return tli_arrow_type_time(f, type, err);
+    case '+':
+        return tli_arrow_type_nested(f, type, err);
+    case 'v':
+        if ((f[1] == 'u' || f[1] == 'z') && f[2] == 0)
+            return tli_arrow_type_simple(type, f[1] == 'u' ? TL_TYPE_UTF8_VIEW : TL_TYPE_BINARY_VIEW, 0);
+        return tli_arrow_no_format(err);
+    default:
+        return tli_arrow_type_letter(f, type, err);
+    }
+}
+
+/* Writes the digits of v (at most 10 and a sign) and answers where they end. */
+TLI_FN char *tli_arrow_put_digits(char *out, int32_t v)
+{
+    char digits[10];
+    int n = 0;
+    uint32_t u = v < 0 ? 0u - (uint32_t)v : (uint32_t)v;
+    if (v < 0)
+        *out++ = '-';
+    do
+        digits[n++] = (char)('0' + u % 10);
+    while ((u /= 10) != 0);
+    while (n > 0)
+        *out++ = digits[--n];
+    return out;
+}
+
+TLI_FN char *tli_arrow_format_decimal(char *p, const tl_type *t)
+{
+    *p++ = 'd';
+    *p++ = ':';
+    p = tli_arrow_put_digits(p, t->precision);
+    *p++ = ',';
+    p = tli_arrow_put_digits(p, t->scale);
+    if (t->id != TL_TYPE_DECIMAL128) {
+        *p++ = ',';
+        p = tli_arrow_put_digits(p, t->id == TL_TYPE_DECIMAL32 ? 32 : t->id == TL_TYPE_DECIMAL64 ? 64 : 256);
+    }
+    return p;
+}
+
+/* The fixed texts, by tl_type_id; where a unit, numbers or a zone follow, what comes before them. */
+TLI_FN const char *tli_arrow_format_start(tl_type_id id)
+{
+    static const char texts[][4] = {"n", "b", "c", "s", "i", "l", "C", "S", "I", "L", "e", "f", "g", "d:", "d:", "d:", "d:",
+                                    "tdD", "tdm", "tt", "tt", "ts", "tD", "tiM", "tiD", "tin", "u", "U", "vu", "z", "Z",
+                                    "vz", "w:", "+l", "+L", "+w:", "+s", "+m"};
+    return (size_t)id < TLI_COUNT(texts) ? texts[id] : NULL;
+}
+
+/* The interface ends texts with a zero byte, so none can be inside. */
+TLI_FN int tli_arrow_has_zero(tl_span text)
+{
+    size_t i;
+    for (i = 0; i < text.size; i++)
+        if (text.data[i] == 0)
+            return 1;
+    return 0;
+}
+
+/* The format text of a type, in the store. */
+TLI_FN tl_status tli_arrow_format(tli_store *store, const tl_type *type, const char **format, tl_error *err)
+{
+    static const char units[] = "smun";
+    char start[40], *p = start, *out;
+    const char *f = tli_arrow_format_start(type->id);
+    tl_span zone;
+    zone = type->id == TL_TYPE_TIMESTAMP ? type->zone : tl_text(NULL);
+    if (f == NULL)
+        return tli_err(err, TL_MISUSE, "not a type", TL_NO_POSITION);
+    if (tli_arrow_has_zero(zone))
+        return tli_err(err, TL_UNSUPPORTED, "a zero byte in a time zone", TL_NO_POSITION);
+    if (tli_arrow_is_decimal(type->id)) {
+        p = tli_arrow_format_decimal(p, type);
+    } else {
+        while (*f != 0)
+            *p++ = *f++;
+        if (type->id >= TL_TYPE_TIME32 && type->id <= TL_TYPE_DURATION)
+            *p++ = units[type->unit & 3];
+        if (type->id == TL_TYPE_TIMESTAMP)
+            *p++ = ':';
+        if (type->id == TL_TYPE_FIXED_BINARY || type->id == TL_TYPE_FIXED_LIST)
+            p = tli_arrow_put_digits(p, type->size);
+    }
+    out = (char *)tli_mem_take(store, (size_t)(p - start) + zone.size + 1, err);
+    if (out == NULL)
+        return tli_arrow_failed(err);
+    TLI_COPY(out, start, (size_t)(p - start));
+    if (zone.size != 0)
+        TLI_COPY(out + (p - start), zone.data, zone.size);
+    out[(size_t)(p - start) + zone.size] = 0;
+    *format = out;
+    return TL_OK;
+}
+
+/* ---- metadata: an int32 count, then a length and bytes for each key and each value, in native order ---- */
+
+typedef struct tli_arrow_pairs {
+    const char *at; /* where the next pair begins; after the last: the end of the metadata */
+    int32_t left;
+} tli_arrow_pairs;
+
+TLI_FN tli_arrow_pairs tli_arrow_pairs_begin(const struct ArrowSchema *schema)
+{
+    tli_arrow_pairs p;
+    p.at = schema != NULL ? schema->metadata : NULL;
+    p.left = 0;
+    if (p.at != NULL) {
+        p.left = (int32_t)tli_bits_u32(p.at);
+        p.at += 4;
+    }
+    return p;
+}
+
+/* One length and its bytes; 0 when the length is negative: the rest cannot be read. */
+TLI_INLINE int tli_arrow_pairs_text(tli_arrow_pairs *p, tl_span *text)
+{
+    int32_t size = (int32_t)tli_bits_u32(p->at);
+    if (size < 0)
+        return 0;
+    *text = tli_text_span(p->at + 4, (size_t)size);
+    p->at += 4 + (size_t)size;
+    return 1;
+}
+
+TLI_FN int tli_arrow_pairs_next(tli_arrow_pairs *p, tl_span *key, tl_span *value)
+{
+    if (p->left <= 0)
+        return 0;
+    p->left--;
+    if (tli_arrow_pairs_text(p, key) && tli_arrow_pairs_text(p, value))
+        return 1;
+    p->left = 0;
+    return 0;
+}
+
+/* Bytes of a node's metadata, 0 when there is none. */
+TLI_FN size_t tli_arrow_metadata_size(const struct ArrowSchema *schema)
+{
+    tli_arrow_pairs p = tli_arrow_pairs_begin(schema);
+    tl_span key, value;
+    if (p.left <= 0)
+        return 0;
+    while (tli_arrow_pairs_next(&p, &key, &value)) {
+    }
+    return (size_t)(p.at - schema->metadata);
+}
+
+TL_API tl_span tl_schema_metadata(const struct ArrowSchema *schema, tl_span key)
+{
+    tli_arrow_pairs p = tli_arrow_pairs_begin(schema);
+    tl_span k, v;
+    while (tli_arrow_pairs_next(&p, &k, &v))
+        if (tl_span_equal(k, key))
+            return v;
+    return tl_text(NULL);
+}
+
+TL_API int tl_schema_metadata_at(const struct ArrowSchema *schema, int32_t i, tl_span *key, tl_span *value)
+{
+    tli_arrow_pairs p = tli_arrow_pairs_begin(schema);
+    for (; i >= 0 && tli_arrow_pairs_next(&p, key, value); i--)
+        if (i == 0)
+            return 1;
+    return 0;
+}
+
+TL_API int64_t tl_schema_find(const struct ArrowSchema *schema, tl_span name)
+{
+    int64_t i;
+    for (i = 0; schema != NULL && i < schema->n_children; i++)
+        if (tl_span_equal(tl_text(schema->children[i]->name), name))
+            return i;
+    return -1;
+}
+
+/* ---- walking ---- */
+
+#define TLI_ARROW_DEPTH_MAX 256u
+
+/* A walk over a schema, and over an array of it when there is one, parents first. The dictionary of a node counts as its
+   last child. Looks into a node's children only after the caller has seen, and may have checked, the node. Keeps the way
+   down as numbers and goes it again from the root: that is 1 KB of stack at any depth. */
+typedef struct tli_arrow_walk {
+    const struct ArrowSchema *root_schema;
+    const struct ArrowArray *root_array;
+    const struct ArrowSchema *schema; /* the node at hand */
+    const struct ArrowArray *array;
+    const struct ArrowSchema *parent; /* of the node at hand; NULL: it is the root */
+    const struct ArrowArray *parent_array;
+    uint32_t depth; /* of the node at hand; the root's is 0 */
+    uint32_t path[TLI_ARROW_DEPTH_MAX];
+} tli_arrow_walk;
+
+TLI_FN void tli_arrow_walk_begin(tli_arrow_walk *w, const struct ArrowSchema *schema, const struct ArrowArray *array)
+{
+    w->root_schema = schema;
+    w->root_array = array;
+    w->schema = w->parent = NULL;
+    w->array = w->parent_array = NULL;
+    w->depth = 0;
+}
+
+TLI_INLINE int64_t tli_arrow_walk_children(const struct ArrowSchema *s)
+{
+    return s->n_children + (s->dictionary != NULL);
+}
+
+/* From the node at hand down to its child i. */
+TLI_INLINE void tli_arrow_walk_down(tli_arrow_walk *w, uint32_t i)
+{
+    int child = (int64_t)i < w->schema->n_children;
+    w->parent = w->schema;
+    w->parent_array = w->array;
+    if (w->array != NULL)
+        w->array = child ? w->array->children[i] : w->array->dictionary;
+    w->schema = child ? w->schema->children[i] : w->schema->dictionary;
+}
+
+/* The node at hand becomes the one `depth` steps down the path. */
+TLI_FN void tli_arrow_walk_to(tli_arrow_walk *w, uint32_t depth)
+{
+    uint32_t i;
+    w->schema = w->root_schema;
+    w->array = w->root_array;
+    for (i = 0; i < depth; i++)
+        tli_arrow_walk_down(w, w->path[i]);
+}
+
+/* 1: there is a next node; 0: that was the last; -1: it would lie deeper than `limit`. Nodes have at most UINT32_MAX
+   children: the caller makes sure. */
+TLI_FN int tli_arrow_walk_next(tli_arrow_walk *w, uint32_t limit)
+{
+    if (w->schema == NULL) {
+        w->schema = w->root_schema;
+        w->array = w->root_array;
+        return 1;
+    }
+    if (tli_arrow_walk_children(w->schema) > 0) {
+        if (w->depth >= limit || w->depth >= TLI_ARROW_DEPTH_MAX)
+            return -1;
+        w->path[w->depth++] = 0;
+        tli_arrow_walk_down(w, 0);
+        return 1;
+    }
+    while (w->depth > 0) {
+        uint32_t i = ++w->path[w->depth - 1];
+        tli_arrow_walk_to(w, w->depth - 1);
+        if ((int64_t)i < tli_arrow_walk_children(w->schema)) {
+            tli_arrow_walk_down(w, i);
+            return 1;
+        }
+        w->depth--;
+    }
+    return 0;
+}
+
+/* ---- schema nodes ---- */
+
+/* Nodes in a store are freed with it, whoever releases them. */
+TLI_FN void tli_arrow_schema_stays(struct ArrowSchema *schema)
+{
+    (void)schema;
+}
+
+TLI_FN void tli_arrow_array_stays(struct ArrowArray *array)
+{
+    (void)array;
+}
+
+/* A node in the store. The texts are copied; the entries of `children` are for the caller to fill. */
+TLI_FN struct ArrowSchema *tli_arrow_schema_new(tli_store *store, const char *format, tl_span name, int64_t flags,
+                                                int64_t n_children, tl_error *err)
+{
+    tl_span f = tl_text(format);
+    size_t texts = f.size + name.size + 2;
+    struct ArrowSchema *s;
+    char *p;
+    if (tli_arrow_has_zero(name)) {
+        (void)tli_err(err, TL_UNSUPPORTED, "a zero byte in the name of a field", TL_NO_POSITION);
+        return NULL;
+    }
+    if (n_children < 0 || (uint64_t)n_children > SIZE_MAX / 16 || texts > SIZE_MAX / 8) {
+        (void)tli_err(err, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
+        return NULL;
+    }
+    s = (struct ArrowSchema *)tli_mem_take_zero(store, sizeof *s + (size_t)n_children * sizeof(void *) + texts, err);
+    if (s == NULL)
+        return NULL;
+    p = (char *)(s + 1) + (size_t)n_children * sizeof(void *);
+    s->format = p;
+    if (f.size != 0)
+        TLI_COPY(p, f.data, f.size);
+    s->name = p + f.size + 1;
+    if (name.size != 0)
+        TLI_COPY(p + f.size + 1, name.data, name.size);
+    s->flags = flags;
+    s->n_children = n_children;
+    s->children = n_children > 0 ? (struct ArrowSchema **)(void *)(s + 1) : NULL;
+    s->release = tli_arrow_schema_stays;
+    return s;
+}
+
+/* Gives a node of the store its metadata: n pairs. */
+TLI_FN tl_status tli_arrow_schema_metadata(tli_store *store, struct ArrowSchema *schema, const tl_span *keys,
+                                           const tl_span *values, int32_t n, tl_error *err)
+{
+    uint64_t total = 4;
+    size_t bytes;
+    char *p;
+    int32_t i;
+    schema->metadata = NULL;
+    if (n <= 0)
+        return TL_OK;
+    for (i = 0; i < n; i++) {
+        if (keys[i].size > INT32_MAX || values[i].size > INT32_MAX)
+            return tli_err(err, TL_UNSUPPORTED, "a metadata text of 2 GiB or more", TL_NO_POSITION);
+        total += 8 + (uint64_t)keys[i].size + values[i].size;
+    }
+    if (!tli_bits_size(total, &bytes))
+        return tli_err(err, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
+    p = (char *)tli_mem_take(store, bytes, err);
+    if (p == NULL)
+        return tli_arrow_failed(err);
+    schema->metadata = p;
+    tli_bits_put32(p, (uint32_t)n);
+    p += 4;
+    for (i = 0; i < 2 * n; i++) {
+        tl_span text;
+        text = i % 2 == 0 ? keys[i / 2] : values[i / 2];
+        tli_bits_put32(p, (uint32_t)text.size);
+        if (text.size != 0)
+            TLI_COPY(p + 4, text.data, text.size);
+        p += 4 + text.size;
+    }
+    return TL_OK;
+}
+
+/* How many children a type has; -1: any number. */
+TLI_INLINE int64_t tli_arrow_type_children(tl_type_id id)
+{
+    return id < TL_TYPE_LIST ? 0 : id == TL_TYPE_STRUCT ? -1 : 1;
+}
+
+TLI_FN tl_status tli_arrow_schema_check_node(const tli_arrow_walk *w, tl_type *type, tl_error *err)
+{
+    const struct ArrowSchema *s = w->schema;
+    int64_t children;
+    tl_status st;
+    if (s == NULL || s->release == NULL)
+        return tli_err(err, TL_MISUSE, "a schema node is missing or was released", TL_NO_POSITION);
+    st = tl_type_of(s, type, err);
+    if (st != TL_OK)
+        return st;
+    children = tli_arrow_type_children(type->id);
+    if (s->n_children < 0 || (children >= 0 && s->n_children != children) || (s->n_children > 0 && s->children == NULL))
+        return tli_err(err, TL_MISUSE, "a schema node has a wrong number of children", TL_NO_POSITION);
+    if (s->dictionary != NULL && (type->id < TL_TYPE_INT8 || type->id > TL_TYPE_UINT64))
+        return tli_err(err, TL_MISUSE, "the indices of a dictionary are no integers", TL_NO_POSITION);
+    if (w->parent != NULL && w->parent->dictionary == s && s->dictionary != NULL)
+        return tli_err(err, TL_MISUSE, "a dictionary of a dictionary", TL_NO_POSITION);
+    if (w->parent != NULL && w->parent->format[0] == '+' && w->parent->format[1] == 'm'
+        && (type->id != TL_TYPE_STRUCT || s->n_children != 2 || s->dictionary != NULL))
+        return tli_err(err, TL_MISUSE, "the child of a map is no struct of two", TL_NO_POSITION);
+    return TL_OK;
+}
+
+/* Checks a schema from outside: every type known, children as the type demands, depth, and the number of nodes (root and
+   dictionaries counted), which goes to *nodes when that is not NULL. */
+TLI_FN tl_status tli_arrow_schema_check(const struct ArrowSchema *schema, const tl_limits *limits, uint32_t *nodes,
+                                        tl_error *err)
+{
+    tl_limits most = tl_limits_resolve(limits);
+    tli_arrow_walk w;
+    uint32_t n = 0;
+    int more;
+    most.columns = TLI_MIN(most.columns, (uint32_t)INT32_MAX);
+    tli_arrow_walk_begin(&w, schema, NULL);
+    if (schema == NULL)
+        return tli_err(err, TL_MISUSE, "no schema", TL_NO_POSITION);
+    while ((more = tli_arrow_walk_next(&w, most.depth)) > 0) {
+        tl_type type;
+        tl_status st = tli_arrow_schema_check_node(&w, &type, err);
+        if (st != TL_OK)
+            return st;
+        if (n++ > most.columns || (uint64_t)w.schema->n_children > most.columns)
+            return tli_err_need(err, TL_LIMIT, "limits.columns", TL_NO_POSITION,
+                                TLI_MAX((uint64_t)n, (uint64_t)w.schema->n_children));
+    }
+    if (more < 0)
+        return tli_err_need(err, TL_LIMIT, "limits.depth", TL_NO_POSITION, (uint64_t)w.depth + 1);
+    if (nodes != NULL)
+        *nodes = n;
+    return TL_OK;
+}
+
+/* ---- trees that own themselves ----
+
+   All nodes of an exported tree lie in one block, parents first. A consumer may move any node out (it copies the struct and
+   sets release to NULL in the tree) and release it whenever it likes: each node counts for itself, and the block goes
+   with the last. */
+
+typedef struct tli_arrow_block {
+    size_t count; /* nodes not released yet */
+    size_t size;
+    tl_allocator allocator;
+    tli_store *store; /* kept until the end; may be NULL */
+} tli_arrow_block;
+
+typedef struct tli_arrow_place {
+    tli_arrow_block *block;
+    void *nodes;    /* all of the block */
+    uint32_t index; /* of this node */
+    uint32_t end;   /* after its last descendant */
+    uint32_t depth;
+} tli_arrow_place;
+
+TLI_FN void tli_arrow_block_drop(tli_arrow_block *block)
+{
+    tl_allocator a;
+    if (TLI_MEM_DEC(&block->count) != 0)
+        return;
+    a = block->allocator;
+    tli_mem_store_drop(block->store);
+    tli_mem_delete(&a, block, block->size);
+}
+
+/* Finds where each subtree ends, from the depths. */
+TLI_FN void tli_arrow_places_end(tli_arrow_place *places, uint32_t n)
+{
+    uint32_t i = n;
+    while (i-- > 0) {
+        uint32_t j = i + 1;
+        while (j < n && places[j].depth > places[i].depth)
+            j = places[j].end;
+        places[i].end = j;
+    }
+}
+
+TLI_FN void tli_arrow_schema_release(struct ArrowSchema *schema)
+{
+    tli_arrow_place *place = (tli_arrow_place *)schema->private_data;
+    struct ArrowSchema *nodes = (struct ArrowSchema *)place->nodes;
+    tli_arrow_block *block = place->block;
+    tli_arrow_place *first = place - place->index;
+    uint32_t i = place->index + 1, end = place->end;
+    while (i < end) {
+        if (nodes[i].release == NULL) { /* moved out with all below it, or released by itself */
+            i = first[i].end;
+            continue;
+        }
+        nodes[i++].release = NULL;
+        tli_arrow_block_drop(block);
+    }
+    schema->release = NULL;
+    tli_arrow_block_drop(block);
+}
+
+typedef struct tli_arrow_size {
+    size_t nodes;
+    size_t children; /* entries of all children arrays */
+    size_t texts;
+    size_t total; /* bytes of a tree: nodes, children arrays, places, texts */
+} tli_arrow_size;
+
+TLI_FN tl_status tli_arrow_schema_size(const struct ArrowSchema *schema, tli_arrow_size *size, tl_error *err)
+{
+    tli_arrow_walk w;
+    int more;
+    TLI_FILL(size, 0, sizeof *size);
+    tli_arrow_walk_begin(&w, schema, NULL);
+    while ((more = tli_arrow_walk_next(&w, TLI_ARROW_DEPTH_MAX)) > 0) {
+        const struct ArrowSchema *s = w.schema;
+        if (s == NULL || s->release == NULL || s->format == NULL || s->n_children < 0 || s->n_children > INT32_MAX
+            || (s->n_children > 0 && s->children == NULL))
+            return tli_err(err, TL_MISUSE, "a schema node is missing, incomplete or was released", TL_NO_POSITION);
+        size->nodes++;
+        size->children += (size_t)s->n_children;
+        size->texts += tl_text(s->format).size + tl_text(s->name).size + 2 + tli_arrow_metadata_size(s);
+    }
+    if (more < 0)
+        return tli_err_need(err, TL_LIMIT, "limits.depth", TL_NO_POSITION, (uint64_t)w.depth + 1);
+    if (size->nodes > INT32_MAX)
+        return tli_err(err, TL_LIMIT, "limits.columns", TL_NO_POSITION);
+    size->total = size->nodes * (sizeof(struct ArrowSchema) + sizeof(tli_arrow_place)) + size->children * sizeof(void *)
+                  + size->texts;
+    return TL_OK;
+}
+
+TLI_FN char *tli_arrow_put_text(char *to, const void *from, size_t size)
+{
+    if (size != 0)
+        TLI_COPY(to, from, size);
+    return to + size;
+}
+
+/* Fills memory of size->total bytes with the tree; the root is its first node. */
+TLI_FN struct ArrowSchema *tli_arrow_schema_fill(void *memory, const tli_arrow_size *size,
+                                                 const struct ArrowSchema *schema, tli_arrow_block *block)
+{
+    struct ArrowSchema *nodes = (struct ArrowSchema *)memory;
+    tli_arrow_place *places = (tli_arrow_place *)(void *)(nodes + size->nodes);
+    struct ArrowSchema **children = (struct ArrowSchema **)(void *)(places + size->nodes);
+    char *text = (char *)(children + size->children);
+    tli_arrow_walk w;
+    uint32_t n = 0, i;
+    tli_arrow_walk_begin(&w, schema, NULL);
+    while (tli_arrow_walk_next(&w, TLI_ARROW_DEPTH_MAX) > 0) {
+        const struct ArrowSchema *s = w.schema;
+        struct ArrowSchema *to = &nodes[n];
+        size_t metadata = tli_arrow_metadata_size(s);
+        *to = *s;
+        to->format = text;
+        text = tli_arrow_put_text(text, s->format, tl_text(s->format).size + 1);
+        to->name = text;
+        text = tli_arrow_put_text(text, s->name, tl_text(s->name).size);
+        *text++ = 0;
+        to->metadata = metadata != 0 ? text : NULL;
+        text = tli_arrow_put_text(text, s->metadata, metadata);
+        to->release = block != NULL ? tli_arrow_schema_release : tli_arrow_schema_stays;
+        to->private_data = block != NULL ? &places[n] : NULL;
+        places[n].block = block;
+        places[n].nodes = nodes;
+        places[n].index = n;
+        places[n++].depth = w.depth;
+    }
+    tli_arrow_places_end(places, n);
+    for (i = 0; i < n; i++) {
+        uint32_t child = i + 1;
+        int64_t k;
+        nodes[i].children = nodes[i].n_children > 0 ? children : NULL;
+        for (k = 0; k < nodes[i].n_children; k++, child = places[child].end)
+            *children++ = &nodes[child];
+        if (nodes[i].dictionary != NULL)
+            nodes[i].dictionary = &nodes[child];
+    }
+    return nodes;
+}
+
+/* A copy in the store. */
+TLI_FN tl_status tli_arrow_schema_keep(tli_store *store, const struct ArrowSchema *schema, const struct ArrowSchema **out,
+                                       tl_error *err)
+{
+    tli_arrow_size size;
+    void *memory;
+    tl_status st = tli_arrow_schema_size(schema, &size, err);
+    if (st != TL_OK)
+        return st;
+    memory = tli_mem_take_zero(store, size.total, err);
+    if (memory == NULL)
+        return tli_arrow_failed(err);
+    *out = tli_arrow_schema_fill(memory, &size, schema, NULL);
+    return TL_OK;
+}
+
+/* A cleared block for `size` bytes after its header, which go to *memory. */
+TLI_FN tli_arrow_block *tli_arrow_block_new(const tl_allocator *allocator, size_t nodes, size_t size, void **memory,
+                                            tl_error *err)
+{
+    tl_allocator a = tli_mem_allocator(allocator);
+    size_t header = tli_bits_round_up(sizeof(tli_arrow_block), TLI_MEM_ALIGN);
+    tli_arrow_block *block = size > SIZE_MAX / 4 ? NULL : (tli_arrow_block *)tli_mem_new(&a, header + size);
+    if (block == NULL) {
+        (void)(size > SIZE_MAX / 4 ? tli_err(err, TL_NO_MEMORY, "out of memory", TL_NO_POSITION) : tli_mem_failed(&a, err));
+        return NULL;
+    }
+    TLI_FILL(block, 0, sizeof *block);
+    block->count = nodes;
+    block->size = header + size;
+    block->allocator = a;
+    *memory = (uint8_t *)block + header;
+    return block;
+}
+
+TL_API tl_status tl_schema_copy(struct ArrowSchema *out, const struct ArrowSchema *schema, const tl_allocator *allocator,
+                                tl_error *err)
+{
+    tl_error own;
+    tli_arrow_size size;
+    tli_arrow_block *block;
+    void *memory;
+    tl_status st;
+    err = err != NULL ? err : &own;
+    TLI_FILL(out, 0, sizeof *out);
+    st = tli_arrow_schema_size(schema, &size, err);
+    if (st != TL_OK)
+        return st;
+    block = tli_arrow_block_new(allocator, size.nodes, size.total, &memory, err);
+    if (block == NULL)
+        return err->status;
+    *out = *tli_arrow_schema_fill(memory, &size, schema, block);
+    return TL_OK;
+}
