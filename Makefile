@@ -142,9 +142,9 @@ $(FUZZERS:%=fuzz-%): fuzz-%: build/fuzz/%
 fuzz-replay: $(FUZZERS:%=$(BUILD)/replay/%)
 	@{ $(foreach f,$(FUZZERS),$(call line,replay $(f),$(BUILD)/replay/$(f) $(call corpus,$(f)))) } | tools/run-tests
 
-##   make matrix     compilers, standards, options, machines (32 bit, musl, big-endian, Windows): compiled, run where possible
+##   make matrix     (ONLY=name: some cells) compilers, standards, options, machines (32 bit, musl, big-endian, Windows): compiled, run where possible
 matrix: timelake.h
-	@tools/matrix
+	@+tools/matrix $(ONLY)
 
 ##   make interop    against the reference implementations (Timelake, pyarrow, ...); downloads what it needs
 interop: timelake.h tool
@@ -201,3 +201,5 @@ help:
 
 .PHONY: all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench rooms \
         tidy generated symbols size install uninstall dist clean help $(FUZZERS:%=fuzz-%)
+print-%:
+	@echo '$($*)'

@@ -1,0 +1,3 @@
+/* The implementation alone, as most users have it. */
+#define TIMELAKE_IMPLEMENTATION
+#include "../../timelake.h"
