@@ -8,8 +8,8 @@ FUZZ_SECONDS ?= 60
 BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
-MAKEFLAGS += -j$(JOBS)
+ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(JOBS) # unless this make is inside another
 endif
 MAKEFLAGS += --no-print-directory
 # V=1 shows the whole commands.
@@ -68,15 +68,15 @@ $(BUILD)/example/%: examples/%.c $(DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(CFLAGS) -o $@ $< $(LIBS)
 
-build/asan/%: tests/%.c $(DEPS)
+$(BUILD)/asan/%: tests/%.c $(DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(SANITIZE) -o $@ $< $(LIBS)
 
-build/asan-replay/%: fuzz/%.c fuzz/replay.c $(DEPS)
+$(BUILD)/asan-replay/%: fuzz/%.c fuzz/replay.c $(DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(SANITIZE) -DTLI_KEEP_MACROS -o $@ $< fuzz/replay.c $(LIBS)
 
-build/asan-tlake: examples/tlake.c $(DEPS)
+$(BUILD)/asan-tlake: examples/tlake.c $(DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(SANITIZE) -o $@ $< $(LIBS)
 
@@ -121,10 +121,10 @@ run-tests: $(TESTS:%=$(BUILD)/test/%) $(FUZZERS:%=$(BUILD)/replay/%)
 	   $(foreach f,$(FUZZERS),$(call line,replay $(f),$(BUILD)/replay/$(f) $(call corpus,$(f)))) } | tools/run-tests
 
 ##   make asan       the same under the address and undefined behaviour sanitizers
-asan ubsan: $(TESTS:%=build/asan/%) $(FUZZERS:%=build/asan-replay/%) $(if $(TOOL),build/asan-tlake)
-	@{ $(foreach t,$(TESTS),$(call line,$(t),build/asan/$(t))) \
-	   $(foreach f,$(FUZZERS),$(call line,replay $(f),build/asan-replay/$(f) $(call corpus,$(f)))) \
-	   $(if $(wildcard tests/tool.sh),$(call line,tool,sh tests/tool.sh build/asan-tlake)) } | tools/run-tests
+asan ubsan: $(TESTS:%=$(BUILD)/asan/%) $(FUZZERS:%=$(BUILD)/asan-replay/%) $(if $(TOOL),$(BUILD)/asan-tlake)
+	@{ $(foreach t,$(TESTS),$(call line,$(t),$(BUILD)/asan/$(t))) \
+	   $(foreach f,$(FUZZERS),$(call line,replay $(f),$(BUILD)/asan-replay/$(f) $(call corpus,$(f)))) \
+	   $(if $(wildcard tests/tool.sh),$(call line,tool,sh tests/tool.sh $(BUILD)/asan-tlake)) } | tools/run-tests
 
 ##   make valgrind   the tests under valgrind
 valgrind: tests
@@ -134,7 +134,10 @@ valgrind: tests
 
 ##   make fuzz       each fuzz target for FUZZ_SECONDS (60) with clang; fuzz-<target> runs one
 fuzz: $(FUZZERS:%=build/fuzz/%)
-	@for f in $(FUZZERS); do tools/fuzz "$$f" $(FUZZ_SECONDS) || exit 1; done
+	@mkdir -p build/fuzz
+	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz {} $(FUZZ_SECONDS) | tee build/fuzz/all.log; \
+	n=$$(grep -c ': clean$$' build/fuzz/all.log); \
+	echo "$$n passed, $$(($(words $(FUZZERS)) - n)) failed"; [ "$$n" -eq $(words $(FUZZERS)) ]
 $(FUZZERS:%=fuzz-%): fuzz-%: build/fuzz/%
 	@tools/fuzz $* $(FUZZ_SECONDS)
 
@@ -144,7 +147,7 @@ fuzz-replay: $(FUZZERS:%=$(BUILD)/replay/%)
 
 ##   make matrix     (ONLY=name: some cells) compilers, standards, options, machines (32 bit, musl, big-endian, Windows): compiled, run where possible
 matrix: timelake.h
-	@+tools/matrix $(ONLY)
+	@tools/matrix $(ONLY)
 
 ##   make interop    against the reference implementations (Timelake, pyarrow, ...); downloads what it needs
 interop: timelake.h tool
@@ -193,6 +196,11 @@ dist: timelake.h
 	    --transform 's|^|timelake-$(VERSION)/|' -T -
 	@echo build/timelake-$(VERSION).tar.gz
 
+##   make check-dist unpacks that and runs its tests
+check-dist: dist
+	@rm -rf build/dist && mkdir -p build/dist && tar -xzf build/timelake-$(VERSION).tar.gz -C build/dist
+	@$(MAKE) -C build/dist/timelake-$(VERSION) test
+
 clean:
 	rm -rf build
 help:
@@ -200,6 +208,7 @@ help:
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
 .PHONY: all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench rooms \
-        tidy generated symbols size install uninstall dist clean help $(FUZZERS:%=fuzz-%)
-print-%:
+        tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
+
+print-%: # a variable, for tools/
 	@echo '$($*)'

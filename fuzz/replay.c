@@ -1,9 +1,10 @@
 /* Runs one fuzz target over files, without a fuzzing engine: link it with fuzz/<target>.c and give it files or folders.
    Every test run does that with the corpus, on compilers and machines that have no engine. A finding aborts, as under
-   the engine; the file is named before it runs. Ends with `N passed, N failed`. */
+   the engine, and the file is named (-v names each before it runs). Ends with `N passed, N failed`. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE
 #endif
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #endif
 
 static long passed, failed;
-static char running[4096]; /* what a crash should be blamed on: printed with -v, or found in a debugger */
+static char running[4096] = "no input"; /* what a crash is to be blamed on */
 static int verbose;
 
 static void run_file(const char *path)
@@ -114,10 +115,21 @@ static void run(const char *path)
 }
 #endif
 
+static void crashed(int number)
+{
+    fprintf(stderr, "replay: signal %d with %s\n", number, running);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
 int main(int argc, char **argv)
 {
     int i;
     static const uint8_t nothing[1] = {0};
+    signal(SIGABRT, crashed);
+    signal(SIGFPE, crashed);
+    signal(SIGILL, crashed);
+    signal(SIGSEGV, crashed);
     (void)LLVMFuzzerTestOneInput(nothing, 0);
     for (i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-v") == 0)
