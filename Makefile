@@ -86,7 +86,7 @@ build/fuzz/%: fuzz/%.c $(DEPS)
 
 # ---- dialects: everything compiles, without a warning, with both compilers, as C99 and as C++11 ----
 has = $(shell echo 'int main(void) { return 0; }' | $(1) -fsyntax-only - 2>/dev/null && echo yes)
-SOURCES = $(TESTS:%=tests/%) $(FUZZERS:%=fuzz/%) $(EXAMPLES:%=examples/%) $(if $(TOOL),examples/tlake)
+SOURCES = fuzz/replay $(TESTS:%=tests/%) $(FUZZERS:%=fuzz/%) $(EXAMPLES:%=examples/%) $(if $(TOOL),examples/tlake)
 dialects: dialect-gcc-c99 dialect-gcc-c++11 dialect-clang-c99 dialect-clang-c++11
 
 define dialect # NAME COMPILER LANGUAGE STANDARD WARNINGS

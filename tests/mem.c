@@ -55,7 +55,8 @@ static void store_releases_once(void)
     tl_error err;
     tli_store *s = tli_mem_store_new(&a, 100000, "abc", 3, count_release, &released, &err);
     CHECK(s != NULL);
-    CHECK(tli_mem_take(s, 10, &err) != NULL && tli_mem_take(s, 60000, &err) != NULL && tli_mem_take(s, 20, &err) != NULL);
+    CHECK(tli_mem_take(s, 10, &err) != NULL && tli_mem_take(s, 60000, &err) != NULL
+          && tli_mem_take(s, 20, &err) != NULL);
     CHECK_INT(m.live, 3); /* the store, a chunk of small pieces, a large piece */
     CHECK(tli_mem_take(s, 60000, &err) == NULL);
     CHECK_INT(err.status, TL_LIMIT);

@@ -1,5 +1,5 @@
-/* A program without a C library (x86-64 Linux): its own memcpy, memmove, memset, memcmp, its own entry, nothing else. It
-   shows which symbols TIMELAKE_NO_STDLIB needs: the link fails when there is one more. */
+/* A program without a C library (x86-64 Linux): its own memcpy, memmove, memset, memcmp, its own entry, nothing else.
+   It shows which symbols TIMELAKE_NO_STDLIB needs: the link fails when there is one more. */
 #define TIMELAKE_NO_STDLIB
 #define TIMELAKE_IMPLEMENTATION
 #include "../../timelake.h"
