@@ -45,4 +45,5 @@ typedef struct tl_buffer {
     tl_allocator allocator;
 } tl_buffer;
 
+/* Gives the memory back; the buffer is empty then, with its allocator, and may be used again. */
 TL_API void tl_buffer_free(tl_buffer *buffer);
