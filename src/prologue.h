@@ -9,8 +9,8 @@
    src/ by `make`: change the rooms there.
 
    What it does today: reads, checks and writes the head object of Timelake tables (magic TLHD) in its codecs `arrow`
-   and `json`, as typed rows or as tables of the Arrow C Data Interface; Arrow IPC streams, zstd frames and LZ4 frames as
-   far as heads need them.
+   and `json`, as typed rows or as tables of the Arrow C Data Interface; Arrow IPC streams, zstd frames and LZ4 frames
+   as far as heads need them.
    What it does not do: open files or sockets, start threads, read the clock or the environment, print, recurse, keep
    state outside what the caller passes, read data files.
 
