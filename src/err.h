@@ -2,7 +2,8 @@
 
    Every function that can fail returns a tl_status and fills an optional tl_error. Numbers are given once and never
    change their meaning; the tens say the class: 1x the caller's mistake, 2x memory and limits, 3x bytes that are not
-   what they claim to be, 4x valid but not supported here, 5x not there. */
+   what they claim to be, 4x valid but not supported here, 5x not there,
+   6x the store or the driver, 7x other writers. */
 #define TL_STATUS_LIST(X)                                                                                              \
     X(TL_OK, 0, "ok")                                                                                                  \
     X(TL_MISUSE, 10, "misuse")                           /* an argument or a call order the manual forbids */          \
@@ -16,7 +17,13 @@
     X(TL_UNSUPPORTED, 40, "unsupported")                 /* a valid form that this library does not read or write */   \
     X(TL_NO_CODEC, 41, "no codec")                       /* a codec that is not registered */                          \
     X(TL_LAYOUT, 42, "layout")                           /* a head of an unknown layout */                             \
-    X(TL_ABSENT, 50, "absent")                           /* a section, column or member that is not there */
+    X(TL_ABSENT, 50, "absent")                           /* a section, column, member or object that is not there */   \
+    X(TL_STORE, 60, "store")                             /* the store failed, or answered what it must not */          \
+    X(TL_CANCELLED, 61, "cancelled")                     /* given up on the caller's word */                           \
+    X(TL_GAVE_UP, 62, "gave up")                         /* a bound on rounds was reached */                           \
+    X(TL_CONFLICT, 70, "conflict")                       /* another writer won; nothing of ours is in */               \
+    X(TL_EXISTS, 71, "exists")                           /* what was to be created is there already */                 \
+    X(TL_AMBIGUOUS, 72, "ambiguous")                     /* it may be in: ask again, delete nothing */
 
 typedef enum tl_status {
 #define TLI_STATUS_ENUM(name, number, text) name = number,

@@ -399,3 +399,58 @@ TLI_FN void *tli_mem_take_array(tli_store *s, uint64_t count, size_t size, tl_er
     }
     return tli_mem_take_zero(s, narrow, err);
 }
+
+/* ---- counted blobs ---- */
+
+/* Bytes that several owners share: the body of an answer. Copied bytes lie behind the struct in one allocation; taken
+   ones go back through `release` with the last count. */
+typedef struct tli_blob {
+    size_t count;
+    tl_allocator allocator;
+    const uint8_t *data;
+    size_t size;
+    tl_release release; /* NULL: copied */
+    void *release_context;
+    const void *whole; /* what was taken, of which data is a part */
+    size_t whole_size;
+} tli_blob;
+
+/* A blob with one count. With `release` the bytes [whole, whole + whole_size) are taken and data lies in them; without
+   it `size` bytes of data are copied (data NULL: left for the caller to fill). NULL: out of memory, nothing was taken. */
+TLI_FN tli_blob *tli_mem_blob(const tl_allocator *a, const void *data, size_t size, tl_release release, void *context,
+                              const void *whole, size_t whole_size)
+{
+    size_t extra = release == NULL ? size : 0;
+    tli_blob *b = extra > SIZE_MAX / 4 ? NULL : (tli_blob *)tli_mem_new(a, sizeof *b + extra);
+    if (b == NULL)
+        return NULL;
+    b->count = 1;
+    b->allocator = *a;
+    b->data = release == NULL ? (const uint8_t *)(b + 1) : (const uint8_t *)data;
+    b->size = size;
+    b->release = release;
+    b->release_context = context;
+    b->whole = whole;
+    b->whole_size = whole_size;
+    if (extra != 0 && data != NULL)
+        TLI_COPY(b + 1, data, extra);
+    return b;
+}
+
+TLI_FN tli_blob *tli_mem_blob_keep(tli_blob *b)
+{
+    if (b != NULL)
+        TLI_MEM_INC(&b->count);
+    return b;
+}
+
+TLI_FN void tli_mem_blob_drop(tli_blob *b)
+{
+    tl_allocator a;
+    if (b == NULL || TLI_MEM_DEC(&b->count) != 0)
+        return;
+    a = b->allocator;
+    if (b->release != NULL)
+        b->release(b->release_context, b->whole, b->whole_size);
+    tli_mem_delete(&a, b, sizeof *b + (b->release == NULL ? b->size : 0));
+}

@@ -1,0 +1,2 @@
+#define TIMELAKE_IMPLEMENTATION
+#include "timelake.h"
