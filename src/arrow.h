@@ -51,8 +51,6 @@ typedef enum tl_type_id {
     TL_TYPE_STRUCT, TL_TYPE_MAP
 } tl_type_id;
 
-typedef enum tl_unit { TL_UNIT_SECOND, TL_UNIT_MILLI, TL_UNIT_MICRO, TL_UNIT_NANO } tl_unit;
-
 typedef struct tl_type {
     tl_type_id id;
     tl_unit unit;      /* of times, timestamps and durations */
