@@ -8,21 +8,21 @@ TLI_INLINE tl_status tli_arrow_failed(const tl_error *err)
 
 /* ---- format texts ---- */
 
-/* A decimal number of at most nine digits; 0 when there is none. */
+/* A decimal number; 0 when there is none, or it is no int32. */
 TLI_FN int tli_arrow_digits(const char **text, int32_t *value)
 {
     const char *p = *text;
     int minus = *p == '-', digits = 0;
     int32_t v = 0;
     p += minus;
-    while (*p >= '0' && *p <= '9' && digits < 10) {
+    while (*p >= '0' && *p <= '9') {
         if (v > (INT32_MAX - (*p - '0')) / 10)
             return 0;
         v = v * 10 + (*p - '0');
         p++;
-        digits++;
+        digits = 1;
     }
-    if (digits == 0 || digits == 10)
+    if (!digits)
         return 0;
     *text = p;
     *value = minus ? -v : v;
@@ -73,7 +73,8 @@ TLI_FN tl_status tli_arrow_type_decimal(const char *f, tl_type *t, tl_error *err
 
 TLI_FN int tli_arrow_unit(char letter, tl_unit *unit)
 {
-    *unit = letter == 's' ? TL_UNIT_SECOND : letter == 'm' ? TL_UNIT_MILLI : letter == 'u' ? TL_UNIT_MICRO : TL_UNIT_NANO;
+    *unit = letter == 's' ? TL_UNIT_SECOND
+            : letter == 'm' ? TL_UNIT_MILLI : letter == 'u' ? TL_UNIT_MICRO : TL_UNIT_NANO;
     return letter == 's' || letter == 'm' || letter == 'u' || letter == 'n';
 }
 
@@ -224,9 +225,9 @@ TLI_FN char *tli_arrow_format_decimal(char *p, const tl_type *t)
 /* The fixed texts, by tl_type_id; where a unit, numbers or a zone follow, what comes before them. */
 TLI_FN const char *tli_arrow_format_start(tl_type_id id)
 {
-    static const char texts[][4] = {"n", "b", "c", "s", "i", "l", "C", "S", "I", "L", "e", "f", "g", "d:", "d:", "d:", "d:",
-                                    "tdD", "tdm", "tt", "tt", "ts", "tD", "tiM", "tiD", "tin", "u", "U", "vu", "z", "Z",
-                                    "vz", "w:", "+l", "+L", "+w:", "+s", "+m"};
+    static const char texts[][4] = {"n", "b", "c", "s", "i", "l", "C", "S", "I", "L", "e", "f", "g", "d:", "d:", "d:",
+                                    "d:", "tdD", "tdm", "tt", "tt", "ts", "tD", "tiM", "tiD", "tin", "u", "U", "vu",
+                                    "z", "Z", "vz", "w:", "+l", "+L", "+w:", "+s", "+m"};
     return (size_t)id < TLI_COUNT(texts) ? texts[id] : NULL;
 }
 
@@ -360,9 +361,9 @@ TL_API int64_t tl_schema_find(const struct ArrowSchema *schema, tl_span name)
 
 #define TLI_ARROW_DEPTH_MAX 256u
 
-/* A walk over a schema, and over an array of it when there is one, parents first. The dictionary of a node counts as its
-   last child. Looks into a node's children only after the caller has seen, and may have checked, the node. Keeps the way
-   down as numbers and goes it again from the root: that is 1 KB of stack at any depth. */
+/* A walk over a schema, and over an array of it when there is one, parents first. The dictionary of a node counts as
+   its last child. Looks into a node's children only after the caller has seen, and may have checked, the node. Keeps the
+   way down as numbers and goes it again from the root: that is 1 KB of stack at any depth. */
 typedef struct tli_arrow_walk {
     const struct ArrowSchema *root_schema;
     const struct ArrowArray *root_array;
@@ -547,10 +548,11 @@ TLI_FN tl_status tli_arrow_schema_check_node(const tli_arrow_walk *w, tl_type *t
     return TL_OK;
 }
 
-/* Checks a schema from outside: every type known, children as the type demands, depth, and the number of nodes (root and
-   dictionaries counted), which goes to *nodes when that is not NULL. */
-TLI_FN tl_status tli_arrow_schema_check(const struct ArrowSchema *schema, const tl_limits *limits, uint32_t *nodes,
-                                        tl_error *err)
+/* Checks a schema from outside: every type known, children as the type demands, depth, and the number of nodes (root
+   and dictionaries counted), which goes to *nodes when that is not NULL. */
+TLI_NOINLINE tl_status tli_arrow_schema_check(const struct ArrowSchema *schema, const tl_limits *limits,
+                                              uint32_t *nodes,
+                                              tl_error *err)
 {
     tl_limits most = tl_limits_resolve(limits);
     tli_arrow_walk w;
@@ -578,7 +580,8 @@ TLI_FN tl_status tli_arrow_schema_check(const struct ArrowSchema *schema, const 
 
 /* ---- trees that own themselves ----
 
-   All nodes of an exported tree lie in one block, parents first. A consumer may move any node out (it copies the struct and
+   All nodes of an exported tree lie in one block,
+       parents first. A consumer may move any node out (it copies the struct and
    sets release to NULL in the tree) and release it whenever it likes: each node counts for itself, and the block goes
    with the last. */
 
@@ -645,7 +648,7 @@ typedef struct tli_arrow_size {
     size_t total; /* bytes of a tree: nodes, children arrays, places, texts */
 } tli_arrow_size;
 
-TLI_FN tl_status tli_arrow_schema_size(const struct ArrowSchema *schema, tli_arrow_size *size, tl_error *err)
+TLI_NOINLINE tl_status tli_arrow_schema_size(const struct ArrowSchema *schema, tli_arrow_size *size, tl_error *err)
 {
     tli_arrow_walk w;
     int more;
@@ -677,7 +680,7 @@ TLI_FN char *tli_arrow_put_text(char *to, const void *from, size_t size)
 }
 
 /* Fills memory of size->total bytes with the tree; the root is its first node. */
-TLI_FN struct ArrowSchema *tli_arrow_schema_fill(void *memory, const tli_arrow_size *size,
+TLI_NOINLINE struct ArrowSchema *tli_arrow_schema_fill(void *memory, const tli_arrow_size *size,
                                                  const struct ArrowSchema *schema, tli_arrow_block *block)
 {
     struct ArrowSchema *nodes = (struct ArrowSchema *)memory;
@@ -720,7 +723,8 @@ TLI_FN struct ArrowSchema *tli_arrow_schema_fill(void *memory, const tli_arrow_s
 }
 
 /* A copy in the store. */
-TLI_FN tl_status tli_arrow_schema_keep(tli_store *store, const struct ArrowSchema *schema, const struct ArrowSchema **out,
+TLI_FN tl_status tli_arrow_schema_keep(tli_store *store, const struct ArrowSchema *schema,
+                                       const struct ArrowSchema **out,
                                        tl_error *err)
 {
     tli_arrow_size size;
@@ -743,7 +747,8 @@ TLI_FN tli_arrow_block *tli_arrow_block_new(const tl_allocator *allocator, size_
     size_t header = tli_bits_round_up(sizeof(tli_arrow_block), TLI_MEM_ALIGN);
     tli_arrow_block *block = size > SIZE_MAX / 4 ? NULL : (tli_arrow_block *)tli_mem_new(&a, header + size);
     if (block == NULL) {
-        (void)(size > SIZE_MAX / 4 ? tli_err(err, TL_NO_MEMORY, "out of memory", TL_NO_POSITION) : tli_mem_failed(&a, err));
+        (void)(size > SIZE_MAX / 4 ? tli_err(err, TL_NO_MEMORY, "out of memory", TL_NO_POSITION)
+               : tli_mem_failed(&a, err));
         return NULL;
     }
     TLI_FILL(block, 0, sizeof *block);
@@ -754,7 +759,8 @@ TLI_FN tli_arrow_block *tli_arrow_block_new(const tl_allocator *allocator, size_
     return block;
 }
 
-TL_API tl_status tl_schema_copy(struct ArrowSchema *out, const struct ArrowSchema *schema, const tl_allocator *allocator,
+TL_API tl_status tl_schema_copy(struct ArrowSchema *out, const struct ArrowSchema *schema,
+                                const tl_allocator *allocator,
                                 tl_error *err)
 {
     tl_error own;
@@ -771,5 +777,573 @@ TL_API tl_status tl_schema_copy(struct ArrowSchema *out, const struct ArrowSchem
     if (block == NULL)
         return err->status;
     *out = *tli_arrow_schema_fill(memory, &size, schema, block);
+    return TL_OK;
+}
+
+/* ---- array nodes ---- */
+
+/* A node in the store: length 0, buffers and children to be filled. private_data says whose memory its buffers are. */
+TLI_FN struct ArrowArray *tli_arrow_array_new(tli_store *store, int64_t n_buffers, int64_t n_children, tl_error *err)
+{
+    struct ArrowArray *a;
+    if (n_buffers < 0 || n_children < 0 || (uint64_t)n_buffers > SIZE_MAX / 32
+        || (uint64_t)n_children > SIZE_MAX / 32) {
+        (void)tli_err(err, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
+        return NULL;
+    }
+    a = (struct ArrowArray *)tli_mem_take_zero(store, sizeof *a + (size_t)(n_buffers + n_children) * sizeof(void *),
+                                               err);
+    if (a == NULL)
+        return NULL;
+    a->n_buffers = n_buffers;
+    a->n_children = n_children;
+    a->buffers = n_buffers > 0 ? (const void **)(void *)(a + 1) : NULL;
+    a->children = n_children > 0 ? (struct ArrowArray **)(void *)((void **)(void *)(a + 1) + n_buffers) : NULL;
+    a->release = tli_arrow_array_stays;
+    a->private_data = store;
+    return a;
+}
+
+/* 1 when value i (before the array's offset is added) is not null. Arrays of type null have no buffers. */
+TLI_INLINE int tli_arrow_valid(const struct ArrowArray *a, int64_t i)
+{
+    if (a->n_buffers == 0)
+        return 0;
+    return a->buffers[0] == NULL || tli_bits_get(a->buffers[0], (uint64_t)(a->offset + i));
+}
+
+/* The bits of a bitmap that are 0 from `from` on, `count` of them looked at. */
+TLI_FN int64_t tli_arrow_zero_bits(const void *bitmap, int64_t from, int64_t count)
+{
+    const uint8_t *p = (const uint8_t *)bitmap;
+    int64_t zeros = 0, i = from, end = from + count;
+    for (; i < end && (i & 7) != 0; i++)
+        zeros += !tli_bits_get(p, (uint64_t)i);
+    for (; end - i >= 64; i += 64) {
+        uint64_t v = ~tli_bits_u64(p + (i >> 3));
+        if (v == 0)
+            continue;
+        v -= (v >> 1) & 0x5555555555555555u;
+        v = (v & 0x3333333333333333u) + ((v >> 2) & 0x3333333333333333u);
+        v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+        zeros += (int64_t)((v * 0x0101010101010101u) >> 56);
+    }
+    for (; i < end; i++)
+        zeros += !tli_bits_get(p, (uint64_t)i);
+    return zeros;
+}
+
+/* The nulls of a node, counted when it does not say; all of an array of type null. */
+TLI_FN int64_t tli_arrow_null_count(const struct ArrowArray *a)
+{
+    if (a->n_buffers == 0)
+        return a->length;
+    if (a->buffers[0] == NULL)
+        return 0;
+    return a->null_count >= 0 ? a->null_count : tli_arrow_zero_bits(a->buffers[0], a->offset, a->length);
+}
+
+/* How values lie in buffers[1]. */
+typedef enum tli_arrow_layout {
+    TLI_ARROW_NULL, TLI_ARROW_BITS, TLI_ARROW_FIXED, TLI_ARROW_BYTES, TLI_ARROW_LARGE_BYTES, TLI_ARROW_VIEWS,
+    TLI_ARROW_LIST, TLI_ARROW_LARGE_LIST, TLI_ARROW_FIXED_LIST, TLI_ARROW_STRUCT
+} tli_arrow_layout;
+
+TLI_FN tli_arrow_layout tli_arrow_layout_of(tl_type_id id)
+{
+    switch (id) {
+    case TL_TYPE_NULL:
+        return TLI_ARROW_NULL;
+    case TL_TYPE_BOOL:
+        return TLI_ARROW_BITS;
+    case TL_TYPE_UTF8:
+    case TL_TYPE_BINARY:
+        return TLI_ARROW_BYTES;
+    case TL_TYPE_LARGE_UTF8:
+    case TL_TYPE_LARGE_BINARY:
+        return TLI_ARROW_LARGE_BYTES;
+    case TL_TYPE_UTF8_VIEW:
+    case TL_TYPE_BINARY_VIEW:
+        return TLI_ARROW_VIEWS;
+    case TL_TYPE_LIST:
+    case TL_TYPE_MAP:
+        return TLI_ARROW_LIST;
+    case TL_TYPE_LARGE_LIST:
+        return TLI_ARROW_LARGE_LIST;
+    case TL_TYPE_FIXED_LIST:
+        return TLI_ARROW_FIXED_LIST;
+    case TL_TYPE_STRUCT:
+        return TLI_ARROW_STRUCT;
+    default:
+        return TLI_ARROW_FIXED;
+    }
+}
+
+/* Buffers by layout; of views the least. */
+TLI_INLINE int64_t tli_arrow_layout_buffers(tli_arrow_layout layout)
+{
+    static const uint8_t counts[] = {0, 2, 2, 3, 3, 3, 2, 2, 1, 1};
+    return counts[layout];
+}
+
+/* Bytes of an offset, 0 when the layout has none. */
+TLI_INLINE int tli_arrow_offset_width(tli_arrow_layout layout)
+{
+    return layout == TLI_ARROW_BYTES || layout == TLI_ARROW_LIST ? 4
+           : layout == TLI_ARROW_LARGE_BYTES || layout == TLI_ARROW_LARGE_LIST ? 8 : 0;
+}
+
+/* Offset i of an offsets buffer. */
+TLI_INLINE int64_t tli_arrow_offset(const void *offsets, int width, int64_t i)
+{
+    const uint8_t *p = (const uint8_t *)offsets;
+    return width == 4 ? (int64_t)(int32_t)tli_bits_u32(p + 4 * (size_t)i) : (int64_t)tli_bits_u64(p + 8 * (size_t)i);
+}
+
+/* The bytes that the array uses of buffer i, from the buffer's start. Offsets were checked before. 0 for a buffer that
+   nothing is read from. */
+TLI_FN uint64_t tli_arrow_buffer_size(const tl_type *type, const struct ArrowArray *a, int64_t i)
+{
+    tli_arrow_layout layout = tli_arrow_layout_of(type->id);
+    uint64_t end = (uint64_t)a->offset + (uint64_t)a->length;
+    int width = tli_arrow_offset_width(layout);
+    if (a->length == 0 || a->buffers[i] == NULL)
+        return 0;
+    if (i == 0 || layout == TLI_ARROW_BITS)
+        return (end + 7) / 8;
+    if (layout == TLI_ARROW_FIXED)
+        return end * (uint64_t)type->width;
+    if (layout == TLI_ARROW_VIEWS) {
+        if (i == 1)
+            return end * 16;
+        return i == a->n_buffers - 1 ? 8 * (uint64_t)(a->n_buffers - 3)
+                                     : (uint64_t)tli_arrow_offset(a->buffers[a->n_buffers - 1], 8, i - 2);
+    }
+    if (i == 1)
+        return (end + 1) * (uint64_t)width;
+    return (uint64_t)tli_arrow_offset(a->buffers[1], width, (int64_t)end);
+}
+
+/* ---- arrays from outside ---- */
+
+TLI_FN tl_status tli_arrow_bad(tl_error *err, const char *text)
+{
+    return tli_err(err, TL_MISUSE, text, TL_NO_POSITION);
+}
+
+/* The counts of a node, before anything behind a pointer is read. */
+TLI_FN tl_status tli_arrow_check_shape(const tli_arrow_walk *w, tli_arrow_layout layout, tl_error *err)
+{
+    const struct ArrowArray *a = w->array;
+    int64_t buffers = tli_arrow_layout_buffers(layout), i;
+    if (a == NULL || a->release == NULL)
+        return tli_arrow_bad(err, "an array is missing or was released");
+    if (a->length < 0 || a->offset < 0 || a->length > (INT64_MAX >> 6) || a->offset > (INT64_MAX >> 6))
+        return tli_arrow_bad(err, "an array has a wrong length or offset");
+    if (a->null_count < -1 || a->null_count > a->length)
+        return tli_arrow_bad(err, "an array has a wrong null count");
+    if (a->n_buffers < buffers || (layout != TLI_ARROW_VIEWS && a->n_buffers != buffers)
+        || (a->n_buffers > 0 && a->buffers == NULL) || a->n_buffers > INT32_MAX)
+        return tli_arrow_bad(err, "an array has a wrong number of buffers");
+    if (a->n_children != w->schema->n_children || (a->n_children > 0 && a->children == NULL))
+        return tli_arrow_bad(err, "an array has a wrong number of children");
+    for (i = 0; i < a->n_children; i++)
+        if (a->children[i] == NULL || a->children[i]->release == NULL)
+            return tli_arrow_bad(err, "an array is missing or was released");
+    if ((a->dictionary != NULL) != (w->schema->dictionary != NULL)
+        || (a->dictionary != NULL && a->dictionary->release == NULL))
+        return tli_arrow_bad(err, "a dictionary is missing, or one too many");
+    if (layout == TLI_ARROW_VIEWS && a->n_buffers > 3 && a->buffers[a->n_buffers - 1] == NULL)
+        return tli_arrow_bad(err, "an array lacks a buffer");
+    return TL_OK;
+}
+
+/* 1 when every null of `a` lies in a row that is null in its parent too. */
+TLI_FN int tli_arrow_nulls_hidden(const struct ArrowArray *a, const struct ArrowArray *parent, int64_t each)
+{
+    int64_t i;
+    if (tli_arrow_null_count(parent) == 0)
+        return 0;
+    for (i = 0; i < parent->length * each; i++)
+        if (!tli_arrow_valid(a, parent->offset * each + i) && tli_arrow_valid(parent, i / each))
+            return 0;
+    return 1;
+}
+
+TLI_FN tl_status tli_arrow_check_nulls(const tli_arrow_walk *w, const tl_type *type, tl_error *err)
+{
+    const struct ArrowArray *a = w->array, *parent = w->parent_array;
+    int64_t nulls;
+    tl_type outer;
+    if (type->id == TL_TYPE_NULL)
+        return TL_OK;
+    if (a->buffers[0] == NULL && a->null_count > 0)
+        return tli_arrow_bad(err, "an array has nulls but no validity bitmap");
+    nulls = a->buffers[0] == NULL ? 0 : tli_arrow_zero_bits(a->buffers[0], a->offset, a->length);
+    if (a->null_count >= 0 && nulls != a->null_count)
+        return tli_arrow_bad(err, "an array has a wrong null count");
+    if (nulls == 0 || parent == NULL || (w->schema->flags & ARROW_FLAG_NULLABLE) != 0
+        || w->parent->dictionary == w->schema)
+        return TL_OK;
+    if (tl_type_of(w->parent, &outer, err) == TL_OK
+        && ((outer.id == TL_TYPE_STRUCT && tli_arrow_nulls_hidden(a, parent, 1))
+            || (outer.id == TL_TYPE_FIXED_LIST && tli_arrow_nulls_hidden(a, parent, outer.size))))
+        return TL_OK;
+    return tli_arrow_bad(err, "a null in a column that is not nullable");
+}
+
+/* Offsets: from 0 on, never falling, at most `most` (-1: whatever). */
+TLI_FN tl_status tli_arrow_check_offsets(const struct ArrowArray *a, int width, int64_t most, tl_error *err)
+{
+    const void *offsets = a->buffers[1];
+    int64_t i, last, falls = 0;
+    if (a->length == 0)
+        return TL_OK;
+    if (offsets == NULL)
+        return tli_arrow_bad(err, "an array lacks a buffer");
+    last = tli_arrow_offset(offsets, width, a->offset);
+    if (last < 0)
+        return tli_arrow_bad(err, "a negative offset");
+    for (i = 1; i <= a->length; i++) {
+        int64_t next = tli_arrow_offset(offsets, width, a->offset + i);
+        falls |= next < last;
+        last = next;
+    }
+    if (falls)
+        return tli_arrow_bad(err, "offsets fall");
+    if (most >= 0 && last > most)
+        return tli_arrow_bad(err, "offsets past the end of the child");
+    if (most < 0 && last > 0 && a->buffers[2] == NULL)
+        return tli_arrow_bad(err, "an array lacks a buffer");
+    return TL_OK;
+}
+
+/* Each value that is not null is UTF-8. One look at all bytes does when no value begins inside a character; bytes of
+   nulls may be anything, so a failure there is looked at value by value. */
+TLI_FN tl_status tli_arrow_check_utf8(const struct ArrowArray *a, int width, tl_error *err)
+{
+    const uint8_t *data = (const uint8_t *)a->buffers[2];
+    int64_t i, first, last;
+    int inside = 0;
+    if (a->length == 0)
+        return TL_OK;
+    first = tli_arrow_offset(a->buffers[1], width, a->offset);
+    last = tli_arrow_offset(a->buffers[1], width, a->offset + a->length);
+    if (last == first)
+        return TL_OK;
+    if (tli_text_utf8(data + first, (size_t)(last - first)) == (size_t)(last - first)) {
+        for (i = 0; i < a->length; i++) {
+            int64_t at = tli_arrow_offset(a->buffers[1], width, a->offset + i);
+            inside |= at < last && (data[at] & 0xc0) == 0x80;
+        }
+        if (!inside)
+            return TL_OK;
+    }
+    for (i = 0; i < a->length; i++) {
+        int64_t from = tli_arrow_offset(a->buffers[1], width, a->offset + i);
+        size_t size = (size_t)(tli_arrow_offset(a->buffers[1], width, a->offset + i + 1) - from);
+        if (tli_arrow_valid(a, i) && tli_text_utf8(data + from, size) != size)
+            return tli_arrow_bad(err, "text that is not UTF-8");
+    }
+    return TL_OK;
+}
+
+/* The bytes of view i (its index with the offset added), which was checked. */
+TLI_FN tl_span tli_arrow_view(const struct ArrowArray *a, int64_t i)
+{
+    const uint8_t *view = (const uint8_t *)a->buffers[1] + 16 * (size_t)i;
+    uint32_t size = tli_bits_u32(view);
+    if (size <= 12)
+        return tli_text_span(view + 4, size);
+    return tli_text_span((const uint8_t *)a->buffers[2 + tli_bits_u32(view + 8)] + tli_bits_u32(view + 12), size);
+}
+
+TLI_FN tl_status tli_arrow_check_views(const struct ArrowArray *a, int utf8, tl_error *err)
+{
+    int64_t i, buffers = a->n_buffers - 3;
+    if (a->length > 0 && a->buffers[1] == NULL)
+        return tli_arrow_bad(err, "an array lacks a buffer");
+    for (i = 0; i < a->length; i++) {
+        const uint8_t *view = (const uint8_t *)a->buffers[1] + 16 * (size_t)(a->offset + i);
+        int32_t size = (int32_t)tli_bits_u32(view);
+        tl_span text;
+        if (!tli_arrow_valid(a, i))
+            continue;
+        if (size < 0)
+            return tli_arrow_bad(err, "a view of negative size");
+        if (size > 12) {
+            int32_t buffer = (int32_t)tli_bits_u32(view + 8), from = (int32_t)tli_bits_u32(view + 12);
+            if (buffer < 0 || buffer >= buffers || from < 0 || a->buffers[2 + buffer] == NULL
+                || (int64_t)from + size > tli_arrow_offset(a->buffers[a->n_buffers - 1], 8, buffer))
+                return tli_arrow_bad(err, "a view past the end of its buffer");
+        }
+        text = tli_arrow_view(a, a->offset + i);
+        if (size > 12 && TLI_COMPARE(view + 4, text.data, 4) != 0)
+            return tli_arrow_bad(err, "a view with a wrong prefix");
+        if (utf8 && tli_text_utf8(text.data, text.size) != text.size)
+            return tli_arrow_bad(err, "text that is not UTF-8");
+    }
+    return TL_OK;
+}
+
+/* Value i (offset added) of an integer array; INT64_MAX for what a signed integer cannot hold. */
+TLI_FN int64_t tli_arrow_integer(const tl_type *type, const void *values, int64_t i)
+{
+    const uint8_t *p = (const uint8_t *)values + (size_t)i * (size_t)type->width;
+    int is_unsigned = type->id >= TL_TYPE_UINT8;
+    uint64_t wide;
+    switch (type->width) {
+    case 1:
+        return is_unsigned ? (int64_t)*p : (int64_t)(int8_t)*p;
+    case 2:
+        return is_unsigned ? (int64_t)tli_bits_u16(p) : (int64_t)(int16_t)tli_bits_u16(p);
+    case 4:
+        return is_unsigned ? (int64_t)tli_bits_u32(p) : (int64_t)(int32_t)tli_bits_u32(p);
+    default:
+        wide = tli_bits_u64(p);
+        return is_unsigned && wide > INT64_MAX ? INT64_MAX : (int64_t)wide;
+    }
+}
+
+TLI_FN tl_status tli_arrow_check_indices(const struct ArrowArray *a, const tl_type *type, tl_error *err)
+{
+    int64_t i;
+    for (i = 0; i < a->length; i++) {
+        int64_t index = tli_arrow_integer(type, a->buffers[1], a->offset + i);
+        if ((index < 0 || index >= a->dictionary->length) && tli_arrow_valid(a, i))
+            return tli_arrow_bad(err, "a dictionary index out of range");
+    }
+    return TL_OK;
+}
+
+/* The least length of each child, which must not be less. */
+TLI_FN tl_status tli_arrow_check_children(const struct ArrowArray *a, int64_t each, tl_error *err)
+{
+    uint64_t need;
+    int64_t i;
+    if (!tli_bits_mul((uint64_t)(a->offset + a->length), (uint64_t)each, &need))
+        need = UINT64_MAX;
+    for (i = 0; i < a->n_children; i++)
+        if (a->children[i]->length < 0 || need > (uint64_t)a->children[i]->length)
+            return tli_arrow_bad(err, "a child is too short");
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_arrow_check_values(const struct ArrowArray *a, const tl_type *type, tl_error *err)
+{
+    tli_arrow_layout layout = tli_arrow_layout_of(type->id);
+    int width = tli_arrow_offset_width(layout);
+    tl_status st;
+    switch (layout) {
+    case TLI_ARROW_NULL:
+        return TL_OK;
+    case TLI_ARROW_BITS:
+    case TLI_ARROW_FIXED:
+        if (a->buffers[1] == NULL && a->length > 0 && (layout == TLI_ARROW_BITS || type->width > 0))
+            return tli_arrow_bad(err, "an array lacks a buffer");
+        return a->dictionary != NULL ? tli_arrow_check_indices(a, type, err) : TL_OK;
+    case TLI_ARROW_BYTES:
+    case TLI_ARROW_LARGE_BYTES:
+        st = tli_arrow_check_offsets(a, width, -1, err);
+        if (st == TL_OK && (type->id == TL_TYPE_UTF8 || type->id == TL_TYPE_LARGE_UTF8))
+            st = tli_arrow_check_utf8(a, width, err);
+        return st;
+    case TLI_ARROW_VIEWS:
+        return tli_arrow_check_views(a, type->id == TL_TYPE_UTF8_VIEW, err);
+    case TLI_ARROW_LIST:
+    case TLI_ARROW_LARGE_LIST:
+        return a->children[0]->length < 0 ? tli_arrow_bad(err, "an array has a wrong length or offset")
+                                          : tli_arrow_check_offsets(a, width, a->children[0]->length, err);
+    default:
+        return tli_arrow_check_children(a, layout == TLI_ARROW_FIXED_LIST ? type->size : 1, err);
+    }
+}
+
+/* Checks an array from outside against its schema, which was checked: counts, offsets, texts, indices, nulls. The sizes
+   of buffers cannot be seen through the interface and are believed. */
+TLI_NOINLINE tl_status tli_arrow_array_check(const struct ArrowSchema *schema, const struct ArrowArray *array,
+                                             const tl_limits *limits, tl_error *err)
+{
+    tl_limits most = tl_limits_resolve(limits);
+    tli_arrow_walk w;
+    int more;
+    if (array == NULL || array->release == NULL)
+        return tli_arrow_bad(err, "an array is missing or was released");
+    if (array->length > 0 && (uint64_t)array->length > most.rows)
+        return tli_err_need(err, TL_LIMIT, "limits.rows", TL_NO_POSITION, (uint64_t)array->length);
+    tli_arrow_walk_begin(&w, schema, array);
+    while ((more = tli_arrow_walk_next(&w, most.depth)) > 0) {
+        tl_type type;
+        tl_status st = tl_type_of(w.schema, &type, err);
+        if (st == TL_OK)
+            st = tli_arrow_check_shape(&w, tli_arrow_layout_of(type.id), err);
+        if (st == TL_OK)
+            st = tli_arrow_check_nulls(&w, &type, err);
+        if (st == TL_OK)
+            st = tli_arrow_check_values(w.array, &type, err);
+        if (st != TL_OK)
+            return st;
+    }
+    if (more < 0)
+        return tli_err_need(err, TL_LIMIT, "limits.depth", TL_NO_POSITION, (uint64_t)w.depth + 1);
+    return TL_OK;
+}
+
+/* ---- exports ---- */
+
+TLI_FN void tli_arrow_array_release(struct ArrowArray *array)
+{
+    tli_arrow_place *place = (tli_arrow_place *)array->private_data;
+    struct ArrowArray *nodes = (struct ArrowArray *)place->nodes;
+    tli_arrow_block *block = place->block;
+    tli_arrow_place *first = place - place->index;
+    uint32_t i = place->index + 1, end = place->end;
+    while (i < end) {
+        if (nodes[i].release == NULL) { /* moved out with all below it, or released by itself */
+            i = first[i].end;
+            continue;
+        }
+        nodes[i++].release = NULL;
+        tli_arrow_block_drop(block);
+    }
+    array->release = NULL;
+    tli_arrow_block_drop(block);
+}
+
+/* 1 when an exported tree may point at this buffer: 8-aligned, and in memory that lives as long as the store. */
+TLI_FN int tli_arrow_shared(const tli_store *store, const struct ArrowArray *a, const void *buffer)
+{
+    uintptr_t at = (uintptr_t)buffer, body = (uintptr_t)store->body;
+    if (a->release != tli_arrow_array_stays || a->private_data != (const void *)store || (at & 7) != 0)
+        return 0;
+    return store->release != NULL || store->body == NULL || at < body || at - body >= store->body_size;
+}
+
+typedef struct tli_arrow_export_size {
+    size_t nodes;
+    size_t children;
+    size_t buffers; /* entries of all buffers arrays */
+    uint64_t copies;
+    size_t head; /* bytes of nodes, places, children and buffers arrays */
+} tli_arrow_export_size;
+
+TLI_NOINLINE tl_status tli_arrow_export_measure(const tli_store *store, const struct ArrowSchema *schema,
+                                          const struct ArrowArray *array, tli_arrow_export_size *size, tl_error *err)
+{
+    tli_arrow_walk w;
+    int more;
+    TLI_FILL(size, 0, sizeof *size);
+    tli_arrow_walk_begin(&w, schema, array);
+    while ((more = tli_arrow_walk_next(&w, TLI_ARROW_DEPTH_MAX)) > 0) {
+        const struct ArrowArray *a = w.array;
+        tl_type type;
+        int64_t i;
+        tl_status st = tl_type_of(w.schema, &type, err);
+        if (st != TL_OK)
+            return st;
+        size->nodes++;
+        size->children += (size_t)a->n_children;
+        size->buffers += (size_t)a->n_buffers;
+        for (i = 0; i < a->n_buffers; i++) {
+            uint64_t bytes = tli_arrow_buffer_size(&type, a, i);
+            if (bytes > SIZE_MAX / 8 || size->copies > SIZE_MAX / 8)
+                return tli_err(err, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
+            if (bytes != 0 && !tli_arrow_shared(store, a, a->buffers[i]))
+                size->copies += (bytes + 15) & ~(uint64_t)15;
+        }
+    }
+    if (more < 0)
+        return tli_err_need(err, TL_LIMIT, "limits.depth", TL_NO_POSITION, (uint64_t)w.depth + 1);
+    size->head = size->nodes * (sizeof(struct ArrowArray) + sizeof(tli_arrow_place))
+                 + (size->children + size->buffers) * sizeof(void *);
+    size->head = tli_bits_round_up(size->head, TLI_MEM_ALIGN);
+    return TL_OK;
+}
+
+/* One node's buffers: shared, copied to *copies, or zeros where nothing is read. An absent validity stays absent. */
+TLI_FN void tli_arrow_export_buffers(const tli_store *store, const struct ArrowSchema *schema,
+                                     const struct ArrowArray *from, const void **to, uint8_t **copies)
+{
+    static const uint64_t zeros[2] = {0, 0};
+    tl_type type;
+    int64_t i;
+    (void)tl_type_of(schema, &type, NULL);
+    for (i = 0; i < from->n_buffers; i++) {
+        size_t bytes = (size_t)tli_arrow_buffer_size(&type, from, i);
+        if (bytes == 0) {
+            to[i] = i == 0 ? NULL : (const void *)zeros;
+        } else if (tli_arrow_shared(store, from, from->buffers[i])) {
+            to[i] = from->buffers[i];
+        } else {
+            TLI_COPY(*copies, from->buffers[i], bytes);
+            to[i] = *copies;
+            *copies += tli_bits_round_up(bytes, 16);
+        }
+    }
+}
+
+TLI_NOINLINE struct ArrowArray *tli_arrow_export_fill(tli_arrow_block *block, void *memory,
+                                                      const tli_arrow_export_size *size,
+                                                const struct ArrowSchema *schema, const struct ArrowArray *array)
+{
+    struct ArrowArray *nodes = (struct ArrowArray *)memory;
+    tli_arrow_place *places = (tli_arrow_place *)(void *)(nodes + size->nodes);
+    struct ArrowArray **children = (struct ArrowArray **)(void *)(places + size->nodes);
+    const void **buffers = (const void **)(void *)(children + size->children);
+    uint8_t *copies = (uint8_t *)memory + size->head;
+    tli_arrow_walk w;
+    uint32_t n = 0, i;
+    tli_arrow_walk_begin(&w, schema, array);
+    while (tli_arrow_walk_next(&w, TLI_ARROW_DEPTH_MAX) > 0) {
+        struct ArrowArray *to = &nodes[n];
+        *to = *w.array;
+        tli_arrow_export_buffers(block->store, w.schema, w.array, buffers, &copies);
+        if (to->n_buffers > 0 && buffers[0] == NULL)
+            to->null_count = 0;
+        if (to->length == 0)
+            to->offset = 0;
+        to->buffers = to->n_buffers > 0 ? buffers : NULL;
+        buffers += to->n_buffers;
+        to->release = tli_arrow_array_release;
+        to->private_data = &places[n];
+        places[n].block = block;
+        places[n].nodes = nodes;
+        places[n].index = n;
+        places[n++].depth = w.depth;
+    }
+    tli_arrow_places_end(places, n);
+    for (i = 0; i < n; i++) {
+        uint32_t child = i + 1;
+        int64_t k;
+        nodes[i].children = nodes[i].n_children > 0 ? children : NULL;
+        for (k = 0; k < nodes[i].n_children; k++, child = places[child].end)
+            *children++ = &nodes[child];
+        if (nodes[i].dictionary != NULL)
+            nodes[i].dictionary = &nodes[child];
+    }
+    return nodes;
+}
+
+/* Hands out an array that was checked. The tree keeps the store, shares the buffers that may be shared, and has copies
+   of the others, 16-aligned, in its own block. */
+TLI_FN tl_status tli_arrow_export(tli_store *store, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                                  struct ArrowArray *out, tl_error *err)
+{
+    tli_arrow_export_size size;
+    tli_arrow_block *block;
+    void *memory;
+    tl_status st;
+    TLI_FILL(out, 0, sizeof *out);
+    st = tli_arrow_export_measure(store, schema, array, &size, err);
+    if (st != TL_OK)
+        return st;
+    if (size.copies > SIZE_MAX / 8 || size.nodes > INT32_MAX)
+        return tli_err(err, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
+    block = tli_arrow_block_new(&store->allocator, size.nodes, size.head + (size_t)size.copies, &memory, err);
+    if (block == NULL)
+        return tli_arrow_failed(err);
+    tli_mem_store_keep(store);
+    block->store = store;
+    *out = *tli_arrow_export_fill(block, memory, &size, schema, array);
     return TL_OK;
 }

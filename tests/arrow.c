@@ -1,5 +1,7 @@
-/* Formats, schema nodes, array nodes, builders, exports. Expected formats: "The Arrow C data interface", format strings. */
+/* Formats, schema nodes, array nodes, builders, exports. Expected formats: "The Arrow C data interface". */
 #include "tl_test.h"
+
+#include "tl_compare.h"
 
 static struct ArrowSchema leaf(const char *format)
 {
@@ -96,8 +98,10 @@ static void formats_both_ways(void)
 static void formats_refused(void)
 {
     static const char *const bad[] = {"", "x", "nn", "uu", "d", "d:", "d:10", "d:10,", "d:10,2,", "d:10,2,16", "d:0,0",
-        "d:39,0", "d:10,2,32", "d:10,2x", "w", "w:", "w:-1", "w:9999999999", "w:2147483648", "w:1x", "t", "td", "tdX", "tdDD",
-        "tt", "ttD", "ts", "tsu", "tsx:", "tD", "ti", "tiX", "+", "+x", "+ll", "+w", "+w:", "+w:-2", "+u", "+v", "v", "vx",
+        "d:39,0", "d:10,2,32", "d:10,2x", "w", "w:", "w:-1", "w:9999999999", "w:2147483648", "w:1x", "t", "td", "tdX",
+            "tdDD",
+        "tt", "ttD", "ts", "tsu", "tsx:", "tD", "ti", "tiX", "+", "+x", "+ll", "+w", "+w:", "+w:-2", "+u", "+v", "v",
+            "vx",
         "vuu"};
     static const char *const unsupported[] = {"+ud:0,1", "+us:", "+r", "+vl", "+vL", "d:10,300"};
     tl_error err;
@@ -269,7 +273,451 @@ static void schemas_refused(void)
     tli_mem_store_drop(store);
 }
 
+/* ---- builders, checks and exports over a table of every layout ---- */
+
+static const char *const every_format[] = {"n", "b", "c", "S", "i", "g", "d:38,2", "w:3", "u", "Z", "vu", "+l", "+L",
+                                           "+w:2",
+                                           "+s", "+m", "w:0", "d:76,1,256"};
+#define EVERY (sizeof every_format / sizeof every_format[0])
+
+/* A column per layout, then a dictionary<int8, utf8>. All nullable. */
+static struct ArrowSchema *every_schema(tli_store *store)
+{
+    tl_error err;
+    struct ArrowSchema *root = tli_arrow_schema_new(store, "+s", tl_text(""), 0, (int64_t)EVERY + 1, &err), *s,
+        *entries;
+    size_t i;
+    for (i = 0; i < EVERY; i++) {
+        const char *f = every_format[i];
+        char name[2] = {(char)('a' + i), 0};
+        int nested = f[0] == '+', fields = nested ? (f[1] == 's' ? 2 : 1) : 0;
+        s = root->children[i] = tli_arrow_schema_new(store, f, tl_text(name), ARROW_FLAG_NULLABLE, fields, &err);
+        if (nested && f[1] == 'm') {
+            entries = s->children[0] = tli_arrow_schema_new(store, "+s", tl_text("entries"), 0, 2, &err);
+            entries->children[0] = tli_arrow_schema_new(store, "u", tl_text("key"), 0, 0, &err);
+            entries->children[1] = tli_arrow_schema_new(store, "l", tl_text("value"), ARROW_FLAG_NULLABLE, 0, &err);
+        } else if (nested) {
+            s->children[0] = tli_arrow_schema_new(store, f[1] == 'L' ? "vz" : "u", tl_text("item"),
+                                                  ARROW_FLAG_NULLABLE, 0,
+                                                  &err);
+            if (fields == 2)
+                s->children[1] = tli_arrow_schema_new(store, "i", tl_text("second"), 0, 0, &err);
+        }
+    }
+    s = root->children[EVERY] = tli_arrow_schema_new(store, "c", tl_text("dictionary"), ARROW_FLAG_NULLABLE, 0, &err);
+    s->dictionary = tli_arrow_schema_new(store, "u", tl_text(""), ARROW_FLAG_NULLABLE, 0, &err);
+    return root;
+}
+
+/* One value: `fill` 0 counts, 1 puts. */
+static void put_text(tli_build_node *n, int fill, int64_t row)
+{
+    char text[64];
+    int size = snprintf(text, sizeof text, row % 3 == 0 ? "%d" : "a longer text: %d, \xc3\xa9", (int)row);
+    if (fill)
+        tli_build_bytes(n, text, (size_t)size);
+    else
+        tli_build_count_bytes(n, (size_t)size);
+}
+
+static void put_null(tli_build_node *n, int fill)
+{
+    if (fill)
+        tli_build_null(n);
+    else
+        tli_build_count_null(n);
+}
+
+static void put_value(tli_build_node *n, int fill, int64_t row)
+{
+    uint8_t bytes[32];
+    int64_t k;
+    memset(bytes, (int)(row + 1), sizeof bytes);
+    if (n->schema->dictionary != NULL) { /* one entry per value, as the simplest of encoders would do */
+        if (fill)
+            tli_build_8(n, (uint8_t)n[1].at);
+        else
+            tli_build_count(n);
+        put_text(n + 1, fill, row);
+        return;
+    }
+    switch (n->layout) {
+    case TLI_ARROW_BYTES:
+    case TLI_ARROW_LARGE_BYTES:
+    case TLI_ARROW_VIEWS:
+        put_text(n, fill, row);
+        return;
+    case TLI_ARROW_NULL:
+        put_null(n, fill);
+        return;
+    case TLI_ARROW_LIST:
+    case TLI_ARROW_LARGE_LIST:
+        for (k = 0; k < row % 4; k++) {
+            if (n[1].layout == TLI_ARROW_STRUCT) {
+                put_text(n + 2, fill, k);
+                if (k == 1)
+                    put_null(n + 3, fill);
+                else
+                    put_value(n + 3, fill, k);
+                if (fill)
+                    tli_build_end(n + 1);
+                else
+                    tli_build_count(n + 1);
+            } else if (k == 1) {
+                put_null(n + 1, fill);
+            } else {
+                put_text(n + 1, fill, row + k);
+            }
+        }
+        break;
+    case TLI_ARROW_FIXED_LIST:
+        put_text(n + 1, fill, row);
+        put_text(n + 1, fill, row + 1);
+        break;
+    case TLI_ARROW_STRUCT:
+        put_text(n + 1, fill, row);
+        put_value(n + 2, fill, row);
+        break;
+    default:
+        if (!fill)
+            tli_build_count(n);
+        else if (n->layout == TLI_ARROW_BITS)
+            tli_build_bool(n, row % 5 == 0);
+        else
+            tli_build_fixed(n, bytes);
+        return;
+    }
+    if (fill)
+        tli_build_end(n);
+    else
+        tli_build_count(n);
+}
+
+/* Rows of which every seventh is null in all columns, from `first` on. */
+static tl_status every_array(tli_store *store, const struct ArrowSchema *schema, int64_t first, int64_t rows,
+                             struct ArrowArray **array, tl_error *err)
+{
+    tli_build_tree *b = NULL;
+    tl_status st = tli_build_begin(store, schema, NULL, &b, err);
+    int fill;
+    for (fill = 0; st == TL_OK && fill < 2; fill++) {
+        int64_t row;
+        for (row = first; row < first + rows; row++) {
+            uint32_t i;
+            for (i = 1; i < b->nodes->span; i += b->nodes[i].span) {
+                if (row % 7 == 6)
+                    put_null(b->nodes + i, fill);
+                else
+                    put_value(b->nodes + i, fill, row);
+            }
+            if (fill)
+                tli_build_end(b->nodes);
+            else
+                tli_build_count(b->nodes);
+        }
+        if (fill == 0)
+            st = tli_build_allocate(b, err);
+    }
+    return st == TL_OK ? tli_build_finish(b, array, err) : st;
+}
+
+static void builders(void)
+{
+    tl_error err;
+    tli_store *store = tli_mem_store_new(NULL, 1 << 24, NULL, 0, NULL, NULL, &err);
+    struct ArrowSchema *schema = every_schema(store);
+    struct ArrowArray *a = NULL, *again = NULL, *tail = NULL, slice;
+    const struct ArrowArray *c;
+    size_t i;
+    CHECK_STATUS(every_array(store, schema, 0, 100, &a, &err), TL_OK, &err);
+    CHECK_STATUS(tli_arrow_array_check(schema, a, NULL, &err), TL_OK, &err);
+    CHECK_INT(a->length, 100);
+    CHECK_INT(a->null_count, 0);
+    for (i = 0; i <= EVERY; i++) {
+        CHECK_INT(a->children[i]->length, 100);
+        CHECK_INT(a->children[i]->null_count, i == 0 ? 100 : 14);
+        CHECK(tli_arrow_valid(a->children[i], 6) == 0 && tli_arrow_valid(a->children[i], 7) == (i != 0));
+    }
+    c = a->children[14]; /* the struct: nulls reach its children */
+    CHECK_INT(c->children[0]->null_count, 14);
+    CHECK_INT(c->children[1]->null_count, 14);
+    c = a->children[13];
+    CHECK_INT(c->children[0]->length, 200);
+    CHECK_INT(c->children[0]->null_count, 28);
+    c = a->children[10];
+    CHECK_INT(c->n_buffers, 4);
+    CHECK_STATUS(every_array(store, schema, 0, 100, &again, &err), TL_OK, &err);
+    CHECK_SAME(tl_compare_arrays(schema, a, schema, again));
+    /* rows 40.. of the one are the other */
+    CHECK_STATUS(every_array(store, schema, 40, 60, &tail, &err), TL_OK, &err);
+    slice = *a;
+    slice.offset = 40;
+    slice.length = 60;
+    CHECK_STATUS(tli_arrow_array_check(schema, &slice, NULL, &err), TL_OK, &err);
+    CHECK_SAME(tl_compare_arrays(schema, &slice, schema, tail));
+    slice.offset = 39;
+    CHECK(!tl_compare_arrays(schema, &slice, schema, tail));
+    CHECK_STATUS(every_array(store, schema, 0, 0, &a, &err), TL_OK, &err);
+    CHECK_STATUS(tli_arrow_array_check(schema, a, NULL, &err), TL_OK, &err);
+    tli_mem_store_drop(store);
+}
+
+static void builders_refuse(void)
+{
+    tl_error err;
+    tli_store *store = tli_mem_store_new(NULL, 1 << 24, NULL, 0, NULL, NULL, &err);
+    struct ArrowSchema *schema = tli_arrow_schema_new(store, "+s", tl_text(""), 0, 1, &err), *list;
+    tli_build_tree *b = NULL;
+    struct ArrowArray *a = NULL;
+    list = schema->children[0] = tli_arrow_schema_new(store, "+w:2000000000", tl_text(""), 2, 1, &err);
+    list = list->children[0] = tli_arrow_schema_new(store, "+w:2000000000", tl_text(""), 2, 1, &err);
+    list = list->children[0] = tli_arrow_schema_new(store, "+w:2000000000", tl_text(""), 2, 1, &err);
+    list->children[0] = tli_arrow_schema_new(store, "u", tl_text(""), 2, 0, &err);
+    CHECK_STATUS(tli_build_begin(store, schema, NULL, &b, &err), TL_OK, &err);
+    tli_build_count_null(b->nodes + 1);
+    tli_build_count(b->nodes);
+    CHECK_STATUS(tli_build_allocate(b, &err), TL_LIMIT, &err);
+    /* counted otherwise than filled */
+    schema->children[0] = tli_arrow_schema_new(store, "c", tl_text(""), 2, 0, &err);
+    CHECK_STATUS(tli_build_begin(store, schema, NULL, &b, &err), TL_OK, &err);
+    tli_build_count(b->nodes + 1);
+    CHECK_STATUS(tli_build_allocate(b, &err), TL_CORRUPT, &err);
+    tli_build_count(b->nodes);
+    CHECK_STATUS(tli_build_allocate(b, &err), TL_OK, &err);
+    CHECK_STATUS(tli_build_finish(b, &a, &err), TL_MISUSE, &err);
+    tli_mem_store_drop(store);
+}
+
+static void exports(void)
+{
+    tl_error err;
+    tl_test_memory m = {0, 0, 0, 0, 0, 0};
+    tl_allocator allocator = tl_test_allocator(&m);
+    tli_store *keeps = tli_mem_store_new(NULL, 1 << 24, NULL, 0, NULL, NULL, &err);
+    tli_store *store = tli_mem_store_new(&allocator, 1 << 24, NULL, 0, NULL, NULL, &err);
+    struct ArrowSchema *schema = every_schema(keeps);
+    struct ArrowArray *a = NULL, *same = NULL, out, child, grandchild, twice;
+    CHECK_STATUS(every_array(store, schema, 0, 50, &a, &err), TL_OK, &err);
+    CHECK_STATUS(every_array(keeps, schema, 0, 50, &same, &err), TL_OK, &err);
+    CHECK_STATUS(tli_arrow_export(store, schema, a, &out, &err), TL_OK, &err);
+    CHECK(out.children[4]->buffers[1] == a->children[4]->buffers[1]); /* shared */
+    CHECK_SAME(tl_compare_arrays(schema, &out, schema, same));
+    CHECK_STATUS(tli_arrow_array_check(schema, &out, NULL, &err), TL_OK, &err);
+    /* an export of an export: not this store's memory, so a copy */
+    CHECK_STATUS(tli_arrow_export(keeps, schema, &out, &twice, &err), TL_OK, &err);
+    CHECK(twice.children[4]->buffers[1] != a->children[4]->buffers[1]);
+    tli_mem_store_drop(store);
+    CHECK_SAME(tl_compare_arrays(schema, &out, schema, same));
+    child = *out.children[15];
+    out.children[15]->release = NULL;
+    grandchild = *child.children[0]->children[0];
+    child.children[0]->children[0]->release = NULL;
+    out.children[EVERY]->release(out.children[EVERY]); /* released by itself, in place */
+    out.release(&out);
+    CHECK(out.release == NULL);
+    CHECK_SAME(tl_compare_arrays(schema->children[15]->children[0]->children[0], &grandchild,
+                                 schema->children[15]->children[0]->children[0],
+                                     same->children[15]->children[0]->children[0]));
+    child.release(&child);
+    CHECK(m.live > 0);
+    CHECK_SAME(tl_compare_arrays(schema->children[15]->children[0]->children[0], &grandchild,
+                                 schema->children[15]->children[0]->children[0],
+                                     same->children[15]->children[0]->children[0]));
+    grandchild.release(&grandchild);
+    CHECK_INT(m.live, 0);
+    tli_mem_store_drop(keeps);
+    keeps = tli_mem_store_new(NULL, 1 << 24, NULL, 0, NULL, NULL, &err);
+    schema = every_schema(keeps);
+    CHECK_STATUS(every_array(keeps, schema, 0, 50, &same, &err), TL_OK, &err);
+    CHECK_SAME(tl_compare_arrays(schema, &twice, schema, same));
+    twice.release(&twice);
+    tli_mem_store_drop(keeps);
+}
+
+static int body_released;
+
+static void release_body(void *context, const void *data, size_t size)
+{
+    (void)context;
+    (void)size;
+    body_released++;
+    free((void *)(uintptr_t)data);
+}
+
+/* A column whose values lie in the body: shared when the body was given away and lies aligned. */
+static void exports_of_a_body(void)
+{
+    int given, misaligned;
+    for (given = 0; given < 2; given++)
+        for (misaligned = 0; misaligned < 2; misaligned++) {
+            tl_error err;
+            uint8_t *body = (uint8_t *)malloc(64 + 8), *values = body + 8 + misaligned;
+            tli_store *store = tli_mem_store_new(NULL, 1 << 20, body, 64, given ? release_body : NULL, NULL, &err);
+            struct ArrowSchema s = leaf("i");
+            struct ArrowArray *a = tli_arrow_array_new(store, 2, 0, &err), out;
+            int shared;
+            body_released = 0;
+            tli_bits_put32(values, 7);
+            tli_bits_put32(values + 4, 8);
+            a->buffers[1] = values;
+            a->length = 2;
+            CHECK_STATUS(tli_arrow_export(store, &s, a, &out, &err), TL_OK, &err);
+            shared = out.buffers[1] == values;
+            CHECK_INT(shared, given && !misaligned);
+            CHECK(((uintptr_t)out.buffers[1] & 7) == 0);
+            tli_mem_store_drop(store);
+            CHECK_INT(body_released, 0);
+            if (!given)
+                memset(body, 0, 64);
+            CHECK_INT(tli_bits_u32((const uint8_t *)out.buffers[1] + 4), 8);
+            out.release(&out);
+            CHECK_INT(body_released, given);
+            if (!given)
+                free(body);
+        }
+}
+
+static void allocations_fail(void)
+{
+    long at;
+    for (at = 1; at < 200; at++) {
+        tl_error err;
+        tl_test_memory m = {0, 0, 0, 0, 0, 0};
+        tl_allocator allocator = tl_test_allocator(&m);
+        tli_store *plain = tli_mem_store_new(NULL, 1 << 24, NULL, 0, NULL, NULL, &err), *store;
+        struct ArrowSchema *schema = every_schema(plain);
+        struct ArrowArray *a = NULL, out;
+        tl_status st = TL_NO_MEMORY;
+        m.fail_at = at;
+        out.release = NULL;
+        store = tli_mem_store_new(&allocator, 1 << 24, NULL, 0, NULL, NULL, &err);
+        if (store != NULL)
+            st = every_array(store, schema, 0, 2000, &a, &err);
+        if (st == TL_OK)
+            st = tli_arrow_export(store, schema, a, &out, &err);
+        tli_mem_store_drop(store);
+        if (st == TL_OK)
+            out.release(&out);
+        else
+            CHECK(st == TL_NO_MEMORY && out.release == NULL);
+        CHECK_INT(m.live, 0);
+        tli_mem_store_drop(plain);
+        if (m.calls < at)
+            break;
+    }
+    CHECK(at > 20 && at < 200);
+}
+
+/* ---- what callers hand in ---- */
+
+typedef struct given {
+    tli_store *store;
+    struct ArrowSchema *schema;
+    struct ArrowArray *array;
+} given;
+
+static given give(void)
+{
+    tl_error err;
+    given g;
+    g.array = NULL;
+    g.store = tli_mem_store_new(NULL, 1 << 24, NULL, 0, NULL, NULL, &err);
+    g.schema = every_schema(g.store);
+    CHECK_STATUS(every_array(g.store, g.schema, 0, 20, &g.array, &err), TL_OK, &err);
+    return g;
+}
+
+static void refused(given *g, tl_status want, int line)
+{
+    tl_error err;
+    if (!CHECK_STATUS(tli_arrow_array_check(g->schema, g->array, NULL, &err), want, &err))
+        fprintf(stderr, "case of line %d\n", line);
+    tli_mem_store_drop(g->store);
+    *g = give();
+}
+
+#define REFUSED(change)                                                                                                \
+    do {                                                                                                               \
+        change;                                                                                                        \
+        refused(&g, TL_MISUSE, __LINE__);                                                                              \
+    } while (0)
+
+static uint8_t *writable(const void *buffer)
+{
+    return (uint8_t *)(uintptr_t)buffer;
+}
+
+static void arrays_refused(void)
+{
+    given g = give();
+    tl_limits limits;
+    tl_error err;
+    REFUSED(g.array->release = NULL);
+    REFUSED(g.array->children[3] = NULL);
+    REFUSED(g.array->children[3]->release = NULL);
+    REFUSED(g.array->n_children = 2);
+    REFUSED(g.array->children[4]->length = 19);
+    REFUSED(g.array->children[4]->length = -1);
+    REFUSED(g.array->children[4]->offset = -1);
+    REFUSED(g.array->children[4]->null_count = 1);
+    REFUSED(g.array->children[4]->null_count = 21);
+    REFUSED(g.array->children[4]->n_buffers = 1);
+    REFUSED(g.array->children[4]->buffers[0] = NULL);
+    REFUSED(g.array->children[4]->buffers[1] = NULL);
+    REFUSED(g.array->children[8]->buffers[1] = NULL);
+    REFUSED(g.array->children[8]->buffers[2] = NULL);
+    REFUSED(g.array->children[10]->n_buffers = 2);
+    REFUSED(g.array->children[10]->buffers[3] = NULL);
+    REFUSED(g.schema->children[4]->flags = 0);
+    REFUSED(tli_bits_put32(writable(g.array->children[8]->buffers[1]), 0xffffffffu));
+    REFUSED(tli_bits_put32(writable(g.array->children[8]->buffers[1]) + 8, 0));
+    REFUSED(writable(g.array->children[8]->buffers[2])[0] = 0xff);
+    REFUSED(writable(g.array->children[8]->children == NULL ? g.array->children[8]->buffers[2] : NULL)[5] = 0xc3);
+    REFUSED(tli_bits_put32(writable(g.array->children[11]->buffers[1]) + 80, 1000));
+    REFUSED(g.array->children[11]->children[0]->length = 2);
+    REFUSED(g.array->children[13]->children[0]->length = 39);
+    REFUSED(g.array->children[EVERY]->dictionary = NULL);
+    REFUSED(g.array->children[4]->dictionary = g.array->children[4]);
+    REFUSED(writable(g.array->children[EVERY]->buffers[1])[3] = 100);
+    REFUSED(writable(g.array->children[EVERY]->buffers[1])[3] = 0xff);
+    REFUSED(tli_bits_put32(writable(g.array->children[10]->buffers[1]) + 16 + 8, 1)); /* buffer */
+    REFUSED(tli_bits_put32(writable(g.array->children[10]->buffers[1]) + 16 + 12, 0x7fffffff));
+    REFUSED(tli_bits_put32(writable(g.array->children[10]->buffers[1]) + 16, 0xffffffffu));
+    REFUSED(writable(g.array->children[10]->buffers[1])[16 + 4] ^= 1); /* prefix */
+    REFUSED(writable(g.array->children[10]->buffers[1])[4] = 0xff);
+    /* what null slots hold does not matter */
+    tli_bits_put32(writable(g.array->children[10]->buffers[1]) + 6 * 16, 0xffffffffu);
+    writable(g.array->children[EVERY]->buffers[1])[6] = 200;
+    refused(&g, TL_OK, __LINE__);
+    memset(&limits, 0, sizeof limits);
+    limits.rows = 19;
+    CHECK_STATUS(tli_arrow_array_check(g.schema, g.array, &limits, &err), TL_LIMIT, &err);
+    tli_mem_store_drop(g.store);
+}
+
+static void null_counts(void)
+{
+    uint8_t bits[64];
+    int64_t from, count, i;
+    for (i = 0; i < 64; i++)
+        bits[i] = (uint8_t)(i * 37 + 11);
+    for (from = 0; from < 70; from += 3)
+        for (count = 0; count < 400; count += 7) {
+            int64_t zeros = 0;
+            for (i = from; i < from + count; i++)
+                zeros += !(bits[i / 8] >> (i % 8) & 1);
+            CHECK_INT(tli_arrow_zero_bits(bits, from, count), zeros);
+        }
+}
+
 static const tl_test_case cases[] = {
+    TL_TEST(builders),
+    TL_TEST(builders_refuse),
+    TL_TEST(exports),
+    TL_TEST(exports_of_a_body),
+    TL_TEST(allocations_fail),
+    TL_TEST(arrays_refused),
+    TL_TEST(null_counts),
     TL_TEST(formats_both_ways),
     TL_TEST(formats_refused),
     TL_TEST(metadata),

@@ -1,0 +1,1 @@
+/* >>build: private room, nothing public. */
