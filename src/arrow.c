@@ -362,8 +362,8 @@ TL_API int64_t tl_schema_find(const struct ArrowSchema *schema, tl_span name)
 #define TLI_ARROW_DEPTH_MAX 256u
 
 /* A walk over a schema, and over an array of it when there is one, parents first. The dictionary of a node counts as
-   its last child. Looks into a node's children only after the caller has seen, and may have checked, the node. Keeps the
-   way down as numbers and goes it again from the root: that is 1 KB of stack at any depth. */
+   its last child. Looks into a node's children only after the caller has seen, and may have checked, the node. Keeps
+   the way down as numbers and goes it again from the root: that is 1 KB of stack at any depth. */
 typedef struct tli_arrow_walk {
     const struct ArrowSchema *root_schema;
     const struct ArrowArray *root_array;
