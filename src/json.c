@@ -12,7 +12,7 @@ TLI_INLINE tli_json tli_json_open(const void *text, size_t size, uint64_t positi
 {
     tli_json j;
     j.begin = j.p = (const uint8_t *)text;
-    j.end = size == 0 ? j.begin : j.begin + size;
+    j.end = text == NULL ? j.begin : j.begin + size;
     j.position = position;
     j.status = TL_OK;
     j.err = err;
@@ -141,8 +141,12 @@ TLI_FN size_t tli_json_escape(tli_json *j, const uint8_t *p)
         return (size_t)tli_json_fail(j, "json: four hex digits are expected", tli_json_hex_end(p + 2, j->end));
     if (v < 0xd800 || v > 0xdfff)
         return 6;
-    if (v < 0xdc00 && j->end - p >= 8 && p[6] == '\\' && p[7] == 'u') {
-        v = tli_json_hex4(p + 8, j->end);
+    if (v < 0xdc00) { /* the other half has to follow */
+        if (j->end - p < 8)
+            return (size_t)tli_json_fail(j, "json: a lone surrogate", j->end - p > 6 && p[6] != '\\' ? p : j->end);
+        v = p[6] == '\\' && p[7] == 'u' ? tli_json_hex4(p + 8, j->end) : 0;
+        if (v > 0xffff)
+            return (size_t)tli_json_fail(j, "json: four hex digits are expected", tli_json_hex_end(p + 8, j->end));
         if (v >= 0xdc00 && v <= 0xdfff)
             return 12;
     }
@@ -864,6 +868,7 @@ TL_API tl_status tl_json_string(const tl_json *tree, const tl_json_node *node, t
 TL_API tl_status tl_json_bool(const tl_json *tree, const tl_json_node *node, int *value, tl_error *err)
 {
     tl_status st = tli_json_expect(node, TL_JSON_BOOL, "json: true or false is expected", err);
+    (void)tree;
     if (st == TL_OK)
         *value = node->truth;
     return st;
