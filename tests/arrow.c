@@ -2,6 +2,7 @@
 #include "tl_test.h"
 
 #include "tl_compare.h"
+#include "tl_table.h"
 
 static struct ArrowSchema leaf(const char *format)
 {
@@ -275,165 +276,19 @@ static void schemas_refused(void)
 
 /* ---- builders, checks and exports over a table of every layout ---- */
 
-static const char *const every_format[] = {"n", "b", "c", "S", "i", "g", "d:38,2", "w:3", "u", "Z", "vu", "+l", "+L",
-                                           "+w:2",
-                                           "+s", "+m", "w:0", "d:76,1,256"};
-#define EVERY (sizeof every_format / sizeof every_format[0])
-
-/* A column per layout, then a dictionary<int8, utf8>. All nullable. */
-static struct ArrowSchema *every_schema(tli_store *store)
-{
-    tl_error err;
-    struct ArrowSchema *root = tli_arrow_schema_new(store, "+s", tl_text(""), 0, (int64_t)EVERY + 1, &err), *s,
-        *entries;
-    size_t i;
-    for (i = 0; i < EVERY; i++) {
-        const char *f = every_format[i];
-        char name[2] = {(char)('a' + i), 0};
-        int nested = f[0] == '+', fields = nested ? (f[1] == 's' ? 2 : 1) : 0;
-        s = root->children[i] = tli_arrow_schema_new(store, f, tl_text(name), ARROW_FLAG_NULLABLE, fields, &err);
-        if (nested && f[1] == 'm') {
-            entries = s->children[0] = tli_arrow_schema_new(store, "+s", tl_text("entries"), 0, 2, &err);
-            entries->children[0] = tli_arrow_schema_new(store, "u", tl_text("key"), 0, 0, &err);
-            entries->children[1] = tli_arrow_schema_new(store, "l", tl_text("value"), ARROW_FLAG_NULLABLE, 0, &err);
-        } else if (nested) {
-            s->children[0] = tli_arrow_schema_new(store, f[1] == 'L' ? "vz" : "u", tl_text("item"),
-                                                  ARROW_FLAG_NULLABLE, 0,
-                                                  &err);
-            if (fields == 2)
-                s->children[1] = tli_arrow_schema_new(store, "i", tl_text("second"), 0, 0, &err);
-        }
-    }
-    s = root->children[EVERY] = tli_arrow_schema_new(store, "c", tl_text("dictionary"), ARROW_FLAG_NULLABLE, 0, &err);
-    s->dictionary = tli_arrow_schema_new(store, "u", tl_text(""), ARROW_FLAG_NULLABLE, 0, &err);
-    return root;
-}
-
-/* One value: `fill` 0 counts, 1 puts. */
-static void put_text(tli_build_node *n, int fill, int64_t row)
-{
-    char text[64];
-    int size = snprintf(text, sizeof text, row % 3 == 0 ? "%d" : "a longer text: %d, \xc3\xa9", (int)row);
-    if (fill)
-        tli_build_bytes(n, text, (size_t)size);
-    else
-        tli_build_count_bytes(n, (size_t)size);
-}
-
-static void put_null(tli_build_node *n, int fill)
-{
-    if (fill)
-        tli_build_null(n);
-    else
-        tli_build_count_null(n);
-}
-
-static void put_value(tli_build_node *n, int fill, int64_t row)
-{
-    uint8_t bytes[32];
-    int64_t k;
-    memset(bytes, (int)(row + 1), sizeof bytes);
-    if (n->schema->dictionary != NULL) { /* one entry per value, as the simplest of encoders would do */
-        if (fill)
-            tli_build_8(n, (uint8_t)n[1].at);
-        else
-            tli_build_count(n);
-        put_text(n + 1, fill, row);
-        return;
-    }
-    switch (n->layout) {
-    case TLI_ARROW_BYTES:
-    case TLI_ARROW_LARGE_BYTES:
-    case TLI_ARROW_VIEWS:
-        put_text(n, fill, row);
-        return;
-    case TLI_ARROW_NULL:
-        put_null(n, fill);
-        return;
-    case TLI_ARROW_LIST:
-    case TLI_ARROW_LARGE_LIST:
-        for (k = 0; k < row % 4; k++) {
-            if (n[1].layout == TLI_ARROW_STRUCT) {
-                put_text(n + 2, fill, k);
-                if (k == 1)
-                    put_null(n + 3, fill);
-                else
-                    put_value(n + 3, fill, k);
-                if (fill)
-                    tli_build_end(n + 1);
-                else
-                    tli_build_count(n + 1);
-            } else if (k == 1) {
-                put_null(n + 1, fill);
-            } else {
-                put_text(n + 1, fill, row + k);
-            }
-        }
-        break;
-    case TLI_ARROW_FIXED_LIST:
-        put_text(n + 1, fill, row);
-        put_text(n + 1, fill, row + 1);
-        break;
-    case TLI_ARROW_STRUCT:
-        put_text(n + 1, fill, row);
-        put_value(n + 2, fill, row);
-        break;
-    default:
-        if (!fill)
-            tli_build_count(n);
-        else if (n->layout == TLI_ARROW_BITS)
-            tli_build_bool(n, row % 5 == 0);
-        else
-            tli_build_fixed(n, bytes);
-        return;
-    }
-    if (fill)
-        tli_build_end(n);
-    else
-        tli_build_count(n);
-}
-
-/* Rows of which every seventh is null in all columns, from `first` on. */
-static tl_status every_array(tli_store *store, const struct ArrowSchema *schema, int64_t first, int64_t rows,
-                             struct ArrowArray **array, tl_error *err)
-{
-    tli_build_tree *b = NULL;
-    tl_status st = tli_build_begin(store, schema, NULL, &b, err);
-    int fill;
-    for (fill = 0; st == TL_OK && fill < 2; fill++) {
-        int64_t row;
-        for (row = first; row < first + rows; row++) {
-            uint32_t i;
-            for (i = 1; i < b->nodes->span; i += b->nodes[i].span) {
-                if (row % 7 == 6)
-                    put_null(b->nodes + i, fill);
-                else
-                    put_value(b->nodes + i, fill, row);
-            }
-            if (fill)
-                tli_build_end(b->nodes);
-            else
-                tli_build_count(b->nodes);
-        }
-        if (fill == 0)
-            st = tli_build_allocate(b, err);
-    }
-    return st == TL_OK ? tli_build_finish(b, array, err) : st;
-}
-
 static void builders(void)
 {
     tl_error err;
     tli_store *store = tli_mem_store_new(NULL, 1 << 24, NULL, 0, NULL, NULL, &err);
-    struct ArrowSchema *schema = every_schema(store);
+    struct ArrowSchema *schema = tl_table_schema(store);
     struct ArrowArray *a = NULL, *again = NULL, *tail = NULL, slice;
     const struct ArrowArray *c;
     size_t i;
-    CHECK_STATUS(every_array(store, schema, 0, 100, &a, &err), TL_OK, &err);
+    CHECK_STATUS(tl_table_array(store, schema, 0, 100, &a, &err), TL_OK, &err);
     CHECK_STATUS(tli_arrow_array_check(schema, a, NULL, &err), TL_OK, &err);
     CHECK_INT(a->length, 100);
     CHECK_INT(a->null_count, 0);
-    for (i = 0; i <= EVERY; i++) {
+    for (i = 0; i <= TL_TABLE_COLUMNS; i++) {
         CHECK_INT(a->children[i]->length, 100);
         CHECK_INT(a->children[i]->null_count, i == 0 ? 100 : 14);
         CHECK(tli_arrow_valid(a->children[i], 6) == 0 && tli_arrow_valid(a->children[i], 7) == (i != 0));
@@ -446,10 +301,10 @@ static void builders(void)
     CHECK_INT(c->children[0]->null_count, 28);
     c = a->children[10];
     CHECK_INT(c->n_buffers, 4);
-    CHECK_STATUS(every_array(store, schema, 0, 100, &again, &err), TL_OK, &err);
+    CHECK_STATUS(tl_table_array(store, schema, 0, 100, &again, &err), TL_OK, &err);
     CHECK_SAME(tl_compare_arrays(schema, a, schema, again));
     /* rows 40.. of the one are the other */
-    CHECK_STATUS(every_array(store, schema, 40, 60, &tail, &err), TL_OK, &err);
+    CHECK_STATUS(tl_table_array(store, schema, 40, 60, &tail, &err), TL_OK, &err);
     slice = *a;
     slice.offset = 40;
     slice.length = 60;
@@ -457,7 +312,7 @@ static void builders(void)
     CHECK_SAME(tl_compare_arrays(schema, &slice, schema, tail));
     slice.offset = 39;
     CHECK(!tl_compare_arrays(schema, &slice, schema, tail));
-    CHECK_STATUS(every_array(store, schema, 0, 0, &a, &err), TL_OK, &err);
+    CHECK_STATUS(tl_table_array(store, schema, 0, 0, &a, &err), TL_OK, &err);
     CHECK_STATUS(tli_arrow_array_check(schema, a, NULL, &err), TL_OK, &err);
     tli_mem_store_drop(store);
 }
@@ -495,10 +350,10 @@ static void exports(void)
     tl_allocator allocator = tl_test_allocator(&m);
     tli_store *keeps = tli_mem_store_new(NULL, 1 << 24, NULL, 0, NULL, NULL, &err);
     tli_store *store = tli_mem_store_new(&allocator, 1 << 24, NULL, 0, NULL, NULL, &err);
-    struct ArrowSchema *schema = every_schema(keeps);
+    struct ArrowSchema *schema = tl_table_schema(keeps);
     struct ArrowArray *a = NULL, *same = NULL, out, child, grandchild, twice;
-    CHECK_STATUS(every_array(store, schema, 0, 50, &a, &err), TL_OK, &err);
-    CHECK_STATUS(every_array(keeps, schema, 0, 50, &same, &err), TL_OK, &err);
+    CHECK_STATUS(tl_table_array(store, schema, 0, 50, &a, &err), TL_OK, &err);
+    CHECK_STATUS(tl_table_array(keeps, schema, 0, 50, &same, &err), TL_OK, &err);
     CHECK_STATUS(tli_arrow_export(store, schema, a, &out, &err), TL_OK, &err);
     CHECK(out.children[4]->buffers[1] == a->children[4]->buffers[1]); /* shared */
     CHECK_SAME(tl_compare_arrays(schema, &out, schema, same));
@@ -512,7 +367,7 @@ static void exports(void)
     out.children[15]->release = NULL;
     grandchild = *child.children[0]->children[0];
     child.children[0]->children[0]->release = NULL;
-    out.children[EVERY]->release(out.children[EVERY]); /* released by itself, in place */
+    out.children[TL_TABLE_COLUMNS]->release(out.children[TL_TABLE_COLUMNS]); /* released by itself, in place */
     out.release(&out);
     CHECK(out.release == NULL);
     CHECK_SAME(tl_compare_arrays(schema->children[15]->children[0]->children[0], &grandchild,
@@ -527,8 +382,8 @@ static void exports(void)
     CHECK_INT(m.live, 0);
     tli_mem_store_drop(keeps);
     keeps = tli_mem_store_new(NULL, 1 << 24, NULL, 0, NULL, NULL, &err);
-    schema = every_schema(keeps);
-    CHECK_STATUS(every_array(keeps, schema, 0, 50, &same, &err), TL_OK, &err);
+    schema = tl_table_schema(keeps);
+    CHECK_STATUS(tl_table_array(keeps, schema, 0, 50, &same, &err), TL_OK, &err);
     CHECK_SAME(tl_compare_arrays(schema, &twice, schema, same));
     twice.release(&twice);
     tli_mem_store_drop(keeps);
@@ -585,14 +440,14 @@ static void allocations_fail(void)
         tl_test_memory m = {0, 0, 0, 0, 0, 0};
         tl_allocator allocator = tl_test_allocator(&m);
         tli_store *plain = tli_mem_store_new(NULL, 1 << 24, NULL, 0, NULL, NULL, &err), *store;
-        struct ArrowSchema *schema = every_schema(plain);
+        struct ArrowSchema *schema = tl_table_schema(plain);
         struct ArrowArray *a = NULL, out;
         tl_status st = TL_NO_MEMORY;
         m.fail_at = at;
         out.release = NULL;
         store = tli_mem_store_new(&allocator, 1 << 24, NULL, 0, NULL, NULL, &err);
         if (store != NULL)
-            st = every_array(store, schema, 0, 2000, &a, &err);
+            st = tl_table_array(store, schema, 0, 2000, &a, &err);
         if (st == TL_OK)
             st = tli_arrow_export(store, schema, a, &out, &err);
         tli_mem_store_drop(store);
@@ -622,8 +477,8 @@ static given give(void)
     given g;
     g.array = NULL;
     g.store = tli_mem_store_new(NULL, 1 << 24, NULL, 0, NULL, NULL, &err);
-    g.schema = every_schema(g.store);
-    CHECK_STATUS(every_array(g.store, g.schema, 0, 20, &g.array, &err), TL_OK, &err);
+    g.schema = tl_table_schema(g.store);
+    CHECK_STATUS(tl_table_array(g.store, g.schema, 0, 20, &g.array, &err), TL_OK, &err);
     return g;
 }
 
@@ -672,14 +527,14 @@ static void arrays_refused(void)
     REFUSED(tli_bits_put32(writable(g.array->children[8]->buffers[1]), 0xffffffffu));
     REFUSED(tli_bits_put32(writable(g.array->children[8]->buffers[1]) + 8, 0));
     REFUSED(writable(g.array->children[8]->buffers[2])[0] = 0xff);
-    REFUSED(writable(g.array->children[8]->children == NULL ? g.array->children[8]->buffers[2] : NULL)[5] = 0xc3);
+    REFUSED(writable(g.array->children[8]->buffers[2])[5] = 0xc3);
     REFUSED(tli_bits_put32(writable(g.array->children[11]->buffers[1]) + 80, 1000));
     REFUSED(g.array->children[11]->children[0]->length = 2);
     REFUSED(g.array->children[13]->children[0]->length = 39);
-    REFUSED(g.array->children[EVERY]->dictionary = NULL);
+    REFUSED(g.array->children[TL_TABLE_COLUMNS]->dictionary = NULL);
     REFUSED(g.array->children[4]->dictionary = g.array->children[4]);
-    REFUSED(writable(g.array->children[EVERY]->buffers[1])[3] = 100);
-    REFUSED(writable(g.array->children[EVERY]->buffers[1])[3] = 0xff);
+    REFUSED(tli_bits_put16(writable(g.array->children[TL_TABLE_COLUMNS]->buffers[1]) + 6, 18));
+    REFUSED(tli_bits_put16(writable(g.array->children[TL_TABLE_COLUMNS]->buffers[1]) + 6, 0xffff));
     REFUSED(tli_bits_put32(writable(g.array->children[10]->buffers[1]) + 16 + 8, 1)); /* buffer */
     REFUSED(tli_bits_put32(writable(g.array->children[10]->buffers[1]) + 16 + 12, 0x7fffffff));
     REFUSED(tli_bits_put32(writable(g.array->children[10]->buffers[1]) + 16, 0xffffffffu));
@@ -687,7 +542,7 @@ static void arrays_refused(void)
     REFUSED(writable(g.array->children[10]->buffers[1])[4] = 0xff);
     /* what null slots hold does not matter */
     tli_bits_put32(writable(g.array->children[10]->buffers[1]) + 6 * 16, 0xffffffffu);
-    writable(g.array->children[EVERY]->buffers[1])[6] = 200;
+    tli_bits_put16(writable(g.array->children[TL_TABLE_COLUMNS]->buffers[1]) + 12, 200);
     refused(&g, TL_OK, __LINE__);
     memset(&limits, 0, sizeof limits);
     limits.rows = 19;
