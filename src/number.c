@@ -59,8 +59,25 @@ static const uint32_t tli_number_lack[42] = {
     0x55565915, 0x00100105, 0x00400141, 0x50144155, 0x51011055, 0x00155500
 };
 
+/* 10^-27 to 10^-1, rounded up: what most decimal text needs. */
+static const tli_number_wide tli_number_small[27] = {
+    {0x9e74d1b791e07e48, 0x775ea264cf55347e}, {0xc612062576589dda, 0x95364afe032a819e},
+    {0xf79687aed3eec551, 0x3a83ddbd83f52205}, {0x9abe14cd44753b52, 0xc4926a9672793543},
+    {0xc16d9a0095928a27, 0x75b7053c0f178294}, {0xf1c90080baf72cb1, 0x5324c68b12dd6339},
+    {0x971da05074da7bee, 0xd3f6fc16ebca5e04}, {0xbce5086492111aea, 0x88f4bb1ca6bcf585},
+    {0xec1e4a7db69561a5, 0x2b31e9e3d06c32e6}, {0x9392ee8e921d5d07, 0x3aff322e62439fd0},
+    {0xb877aa3236a4b449, 0x09befeb9fad487c3}, {0xe69594bec44de15b, 0x4c2ebe687989a9b4},
+    {0x901d7cf73ab0acd9, 0x0f9d37014bf60a11}, {0xb424dc35095cd80f, 0x538484c19ef38c95},
+    {0xe12e13424bb40e13, 0x2865a5f206b06fba}, {0x8cbccc096f5088cb, 0xf93f87b7442e45d4},
+    {0xafebff0bcb24aafe, 0xf78f69a51539d749}, {0xdbe6fecebdedd5be, 0xb573440e5a884d1c},
+    {0x89705f4136b4a597, 0x31680a88f8953031}, {0xabcc77118461cefc, 0xfdc20d2b36ba7c3e},
+    {0xd6bf94d5e57a42bc, 0x3d32907604691b4d}, {0x8637bd05af6c69b5, 0xa63f9a49c2c1b110},
+    {0xa7c5ac471b478423, 0x0fcf80dc33721d54}, {0xd1b71758e219652b, 0xd3c36113404ea4a9},
+    {0x83126e978d4fdf3b, 0x645a1cac083126ea}, {0xa3d70a3d70a3d70a, 0x3d70a3d70a3d70a4},
+    {0xcccccccccccccccc, 0xcccccccccccccccd}
+};
+
 #define TLI_NUMBER_POWER_MIN (-342)
-#define TLI_NUMBER_POWER_MAX 324
 
 /* The low half of a 64 x 64 bit product, and its high half. */
 TLI_INLINE uint64_t tli_number_multiply(uint64_t a, uint64_t b, uint64_t *high)
@@ -108,8 +125,8 @@ TLI_INLINE int32_t tli_number_log10(int32_t q, int32_t less)
     return (int32_t)((uint64_t)((int64_t)q * 1262611 - less + ((int64_t)1 << 40)) >> 22) - (1 << 18);
 }
 
-/* floor(10^k 2^n), n such that the top bit is set. */
-TLI_INLINE tli_number_wide tli_number_power(int32_t k)
+/* floor(10^k 2^n), n such that the top bit is set, expanded from the table. */
+TLI_FN tli_number_wide tli_number_expand(int32_t k)
 {
     uint32_t i = (uint32_t)(k + 364), j = (uint32_t)(k - TLI_NUMBER_POWER_MIN);
     tli_number_wide c = tli_number_coarse[i / 28], p;
@@ -126,6 +143,18 @@ TLI_INLINE tli_number_wide tli_number_power(int32_t k)
     p.low += carry;
     p.high += p.low < carry;
     return p;
+}
+
+/* The same for any k of the table, but rounded up from -27 to -1. */
+TLI_INLINE tli_number_wide tli_number_power(int32_t k)
+{
+    if (k >= 0 && k <= 27) {
+        tli_number_wide exact;
+        exact.high = tli_number_fine[k];
+        exact.low = 0;
+        return exact;
+    }
+    return k < 0 && k >= -27 ? tli_number_small[k + 27] : tli_number_expand(k);
 }
 
 /* ---- integers ---- */
@@ -266,7 +295,7 @@ TLI_FN tli_number_digits tli_number_shortest(uint64_t c, int32_t q, int close)
     uint64_t odd = (uint64_t)(c & 1), low, middle, high, carry, x, lower, value, upper, s;
     tli_number_digits d;
     int under, over;
-    if (k > 0 || k < -55) { /* not exact: the method wants it rounded up */
+    if (k > 27 || k < -55) { /* not exact: the method wants it rounded up */
         g.low++;
         g.high += g.low == 0;
     }
@@ -544,9 +573,7 @@ TLI_FN uint64_t tli_number_round(uint64_t w, int64_t exponent, const tli_number_
     lz = (int32_t)tli_number_clz(w);
     w <<= lz;
     g = tli_number_power(q);
-    if (q < 0 && q >= -27) /* where w may have 5^-q as a factor: the reciprocal rounded up */
-        g.high += ++g.low == 0;
-    low = tli_number_multiply(w, g.high, &high);
+    low = tli_number_multiply(w, g.high, &high); /* reciprocals rounded up where w may have 5^-q as a factor */
     drop = 61 - kind->bits; /* below the fraction, a bit for rounding and one to spare */
     if ((high & (((uint64_t)1 << drop) - 1)) == ((uint64_t)1 << drop) - 1) {
         extra = tli_number_multiply(w, g.low, &more);
@@ -788,12 +815,12 @@ TLI_FN size_t tli_number_wide_digits(char *out, uint32_t *limb, int32_t count)
     return size;
 }
 
-/* value / 10^scale in all its digits: `-0.96`, `5`, `0.00`; with a negative scale `123E2`, and with one above 76 `7E-80`.
+/* value / 10^scale in all its digits: `-0.96`, `5`, `0.00`; of a negative scale `123E2`, of one above 76 `7E-80`.
    At most 93 characters. */
 TLI_FN size_t tli_number_decimal(char *out, const void *value, int32_t width, int32_t scale)
 {
     char digits[88];
-    uint32_t limb[8];
+    uint32_t limb[8] = {0, 0, 0, 0, 0, 0, 0, 0};
     int negative = tli_number_magnitude(limb, value, width);
     size_t n = tli_number_wide_digits(digits, limb, width / 4), size = 0, whole;
     if (negative)

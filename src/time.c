@@ -2,7 +2,8 @@
 
    Printers answer the characters written (`out` has room for 96), or 0 when the value has no text: callers write
    integers then. Parsers answer 1, or 0 for any other text, and for a value that the type cannot hold exactly.
-   Calendar: proleptic Gregorian, exact for all int64 (the shift of the year's start to March makes the leap day the last). */
+   Calendar: proleptic Gregorian,
+       exact for all int64 (the shift of the year's start to March makes the leap day the last). */
 
 static const int64_t tli_time_per_second[4] = {1, 1000, 1000000, 1000000000};
 
@@ -131,7 +132,8 @@ TLI_FN int tli_time_zone(tl_span zone, int32_t *seconds)
     return 1;
 }
 
-/* A point in time: local text without a zone (absent span), else local text with `Z` or `+05:30`. 0 for a named zone. */
+/* A point in time: local text; with a zone (a span that is not absent) `Z` or `+05:30` behind it. 0 for a
+   named zone. */
 TLI_FN size_t tli_time_stamp(char *out, int64_t units, tl_unit unit, tl_span zone)
 {
     int64_t rest, second, days, of_day;
@@ -442,7 +444,7 @@ TLI_FN int tli_time_parse_duration(const char *s, size_t n, tl_unit unit, int64_
     return 1;
 }
 
-/* The word at the reader as its place in `names`, each ended by a space; -1 for another. A plural `s` may be missing. */
+/* The word at the reader as its place in `names`, each ended by a space; -1 for another. A plural `s` may lack. */
 TLI_FN int32_t tli_time_read_word(tli_time_reader *r)
 {
     static const char names[] = "year mon day hour min sec ";
