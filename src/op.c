@@ -54,13 +54,18 @@ TLI_FN void tli_op_begin(tl_op *op, const tli_op_machine *machine, const tl_op_o
     op->turn = TL_WAITS;
 }
 
+TLI_FN void tli_op_drop_texts(tl_op *op, tli_op_slot *slot)
+{
+    if (slot->etag.data != NULL)
+        tli_mem_delete(&op->options.allocator, (void *)(uintptr_t)slot->etag.data, slot->etag.size + slot->page.size + 1);
+    slot->etag = slot->page = tli_text_span(NULL, 0);
+}
+
 TLI_FN void tli_op_drop_answer(tl_op *op, tli_op_slot *slot)
 {
     tli_mem_blob_drop(slot->body);
     slot->body = NULL;
-    if (slot->etag.data != NULL)
-        tli_mem_delete(&op->options.allocator, (void *)(uintptr_t)slot->etag.data, slot->etag.size + slot->page.size + 1);
-    slot->etag = slot->page = tli_text_span(NULL, 0);
+    tli_op_drop_texts(op, slot);
 }
 
 /* Forgets all answers: the machine is done with this round. */
@@ -147,6 +152,17 @@ TLI_INLINE tli_op_slot *tli_op_answer(tl_op *op, uint32_t i)
 {
     TLI_ASSERT(i < op->slot_count);
     return &op->slots[i];
+}
+
+/* Asks for the next page of a listing that was cut, in the same slot: `number` goes on from page to page. */
+TLI_FN void tli_op_list_on(tl_op *op, tli_op_slot *slot)
+{
+    TLI_ASSERT(slot->state == TLI_OP_ANSWERED && slot->more);
+    slot->request.page = slot->page;
+    slot->more = 0;
+    slot->tries = 0;
+    slot->state = TLI_OP_QUEUED;
+    op->queued++;
 }
 
 /* Ends the operation because of an answer that is no good: failed, unsupported, cancelled, never sent. The text is the
@@ -353,19 +369,24 @@ TLI_FN tl_status tli_op_keep_texts(tl_op *op, tli_op_slot *slot, const tl_comple
         page.size = TLI_MIN(page.size, (size_t)TLI_OP_TEXT);
     if (page.data == NULL)
         page.size = 0;
-    if (c->etag.data == NULL && page.data == NULL)
-        return TL_OK;
     if (c->etag.size > 65536 || page.size > 65536)
         return TL_LIMIT;
-    block = (char *)tli_mem_new(&op->options.allocator, c->etag.size + page.size + 1);
-    if (block == NULL)
-        return TL_NO_MEMORY;
-    if (c->etag.size != 0)
-        TLI_COPY(block, c->etag.data, c->etag.size);
-    if (page.size != 0)
-        TLI_COPY(block + c->etag.size, page.data, page.size);
+    if (page.data != NULL && slot->request.page.data != NULL && c->outcome == TL_OUTCOME_OK
+        && tl_span_equal(page, slot->request.page))
+        return TL_STORE; /* a listing that does not go on */
+    block = NULL;
+    if (c->etag.data != NULL || page.data != NULL) {
+        block = (char *)tli_mem_new(&op->options.allocator, c->etag.size + page.size + 1);
+        if (block == NULL)
+            return TL_NO_MEMORY;
+        if (c->etag.size != 0)
+            TLI_COPY(block, c->etag.data, c->etag.size);
+        if (page.size != 0)
+            TLI_COPY(block + c->etag.size, page.data, page.size);
+    }
+    tli_op_drop_texts(op, slot); /* of the page before */
     slot->etag = tli_text_span(block, c->etag.size);
-    slot->page = tli_text_span(block + c->etag.size, page.size);
+    slot->page = tli_text_span(block == NULL ? NULL : block + c->etag.size, page.size);
     return TL_OK;
 }
 
