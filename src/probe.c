@@ -25,7 +25,8 @@ TL_API const tl_layout *tl_slatedb_compactions(void)
 
 TL_API tl_status tl_probe_init(tl_probe *probe, const tl_layout *layout, tl_span root, const tl_probe_options *options)
 {
-    static const tl_probe_options defaults; /* zeroed */
+    static const tl_probe_options defaults = {
+        NULL, NULL, NULL, NULL, NULL, NULL, {0, 0, 0, 0, {NULL, NULL, NULL, NULL}, NULL, NULL}, 0, 0};
     size_t fixed;
     TLI_FILL(probe, 0, sizeof *probe);
     if (layout == NULL || layout->directory == NULL || layout->suffix == NULL || layout->digits > 20)
@@ -833,4 +834,90 @@ TL_API void tl_probe_list(tl_probe_call *call, tl_probe *probe, uint64_t from, u
     tli_probe_begin(call, probe, TLI_PROBE_LIST, 0, 0);
     call->from = from;
     call->to = to;
+}
+
+/* ---- counters as text ---- */
+
+typedef struct tli_probe_line {
+    const char *metric;
+    const char *label; /* further label with its value, or "" */
+    size_t offset;     /* in tl_probe_counters */
+} tli_probe_line;
+
+TLI_FN tl_status tli_probe_print(tl_buffer *out, const char *const *texts, size_t count, tl_span resource, uint64_t value,
+                                 tl_error *err)
+{
+    char digits[24];
+    size_t n = tli_number_u64(digits, value), i;
+    tl_status st = TL_OK;
+    for (i = 0; i < count && st == TL_OK; i++) {
+        tl_span text = texts[i] == NULL ? resource : tl_text(texts[i]); /* NULL: the resource's place */
+        st = tli_mem_append(out, text.data, text.size, err);
+    }
+    if (st == TL_OK)
+        st = tli_mem_append(out, digits, n, err);
+    return st == TL_OK ? tli_mem_append(out, "\n", 1, err) : st;
+}
+
+TLI_FN tl_status tli_probe_print_histogram(tl_buffer *out, const tl_probe_counters *c, tl_span resource, tl_error *err)
+{
+    static const char *const bounds[] = {"0", "1", "2", "3", "4", "8", "+Inf"};
+    uint64_t count = 0;
+    size_t i;
+    tl_status st = tli_mem_append(out, "# TYPE slatedb_sequenced_probes_per_read histogram\n", 51, err);
+    for (i = 0; i < 7 && st == TL_OK; i++) {
+        const char *const texts[] = {"slatedb_sequenced_probes_per_read_bucket{resource=\"", NULL, "\",le=\"", bounds[i], "\"} "};
+        count += c->per_read[i];
+        st = tli_probe_print(out, texts, 5, resource, count, err);
+    }
+    if (st == TL_OK) {
+        const char *const texts[] = {"slatedb_sequenced_probes_per_read_sum{resource=\"", NULL, "\"} "};
+        st = tli_probe_print(out, texts, 3, resource, c->per_read_sum, err);
+    }
+    if (st == TL_OK) {
+        const char *const texts[] = {"slatedb_sequenced_probes_per_read_count{resource=\"", NULL, "\"} "};
+        st = tli_probe_print(out, texts, 3, resource, count, err);
+    }
+    return st;
+}
+
+TL_API tl_status tl_probe_counters_text(tl_buffer *out, const tl_probe_counters *counters, tl_span resource,
+                                        tl_error *err)
+{
+    static const tli_probe_line lines[] = {
+        {"slatedb_sequenced_latest_reads_total", ",cache=\"hit\"", offsetof(tl_probe_counters, latest_hits)},
+        {"slatedb_sequenced_latest_reads_total", ",cache=\"miss\"", offsetof(tl_probe_counters, latest_misses)},
+        {"slatedb_sequenced_probes_total", ",result=\"hit\"", offsetof(tl_probe_counters, probe_hits)},
+        {"slatedb_sequenced_probes_total", ",result=\"miss\"", offsetof(tl_probe_counters, probe_misses)},
+        {"slatedb_sequenced_probes_total", ",result=\"error\"", offsetof(tl_probe_counters, probe_errors)},
+        {"slatedb_sequenced_cache_advances_total", ",source=\"read\"", offsetof(tl_probe_counters, advances_read)},
+        {"slatedb_sequenced_cache_advances_total", ",source=\"write\"", offsetof(tl_probe_counters, advances_write)},
+        {"slatedb_sequenced_cache_invalidations_total", ",reason=\"boundary\"",
+         offsetof(tl_probe_counters, dropped_boundary)},
+        {"slatedb_sequenced_cache_invalidations_total", ",reason=\"advance\"",
+         offsetof(tl_probe_counters, dropped_advance)},
+        {"slatedb_sequenced_cache_invalidations_total", ",reason=\"delete\"",
+         offsetof(tl_probe_counters, dropped_delete)},
+        {"slatedb_sequenced_cache_invalidations_total", ",reason=\"empty_list\"",
+         offsetof(tl_probe_counters, dropped_empty_list)},
+        {"slatedb_sequenced_list_fallbacks_total", "", offsetof(tl_probe_counters, list_fallbacks)},
+        {"slatedb_sequenced_relists_total", "", offsetof(tl_probe_counters, relists)},
+    };
+    size_t i, start = out->size;
+    tl_status st = TL_OK;
+    for (i = 0; i < TLI_COUNT(lines) && st == TL_OK; i++) {
+        const char *const type[] = {"# TYPE ", lines[i].metric, " counter\n"};
+        const char *const texts[] = {lines[i].metric, "{resource=\"", NULL, "\"", lines[i].label, "} "};
+        size_t k;
+        if (i == 0 || !tl_span_equal(tl_text(lines[i].metric), tl_text(lines[i - 1].metric)))
+            for (k = 0; k < 3 && st == TL_OK; k++)
+                st = tli_mem_append(out, type[k], tl_text(type[k]).size, err);
+        if (st == TL_OK)
+            st = tli_probe_print(out, texts, 6, resource, tli_bits_u64((const uint8_t *)counters + lines[i].offset), err);
+    }
+    if (st == TL_OK)
+        st = tli_probe_print_histogram(out, counters, resource, err);
+    if (st != TL_OK)
+        out->size = start;
+    return st;
 }
