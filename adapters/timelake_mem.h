@@ -395,7 +395,8 @@ static void tl_mem_hold(tl_mem *store, const tl_request *request)
     char *texts = (char *)malloc(request->key.size + request->etag.size + request->page.size + 1);
     if (texts == NULL)
         abort();
-    store->pending = (tl_mem_pending *)tl_mem_grow(store->pending, &store->pending_capacity, store->pending_count, sizeof *p);
+    store->pending = (tl_mem_pending *)tl_mem_grow(store->pending, &store->pending_capacity, store->pending_count,
+                                                   sizeof *p);
     p = &store->pending[store->pending_count++];
     p->request = *request;
     p->texts = texts;

@@ -14,7 +14,7 @@
     X(TL_TRUNCATED, 31, "truncated")                     /* the bytes end too early */                                 \
     X(TL_CHECKSUM, 32, "checksum")                       /* a checksum does not match */                               \
     X(TL_NOT_A_HEAD, 33, "not a head")                   /* no head header at the start */                             \
-    X(TL_REFUSED, 34, "refused")                         /* the caller's decoder did not take the bytes */              \
+    X(TL_REFUSED, 34, "refused")                         /* the caller's decoder did not take the bytes */             \
     X(TL_UNSUPPORTED, 40, "unsupported")                 /* a valid form that this library does not read or write */   \
     X(TL_NO_CODEC, 41, "no codec")                       /* a codec that is not registered */                          \
     X(TL_LAYOUT, 42, "layout")                           /* a head of an unknown layout */                             \

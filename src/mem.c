@@ -416,7 +416,7 @@ typedef struct tli_blob {
 } tli_blob;
 
 /* A blob with one count. With `release` the bytes [whole, whole + whole_size) are taken and data lies in them; without
-   it `size` bytes of data are copied (data NULL: left for the caller to fill). NULL: out of memory, nothing was taken. */
+   it `size` bytes of data are copied (data NULL: left for the caller to fill). NULL: no memory, nothing was taken. */
 TLI_FN tli_blob *tli_mem_blob(const tl_allocator *a, const void *data, size_t size, tl_release release, void *context,
                               const void *whole, size_t whole_size)
 {

@@ -57,7 +57,8 @@ TLI_FN void tli_op_begin(tl_op *op, const tli_op_machine *machine, const tl_op_o
 TLI_FN void tli_op_drop_texts(tl_op *op, tli_op_slot *slot)
 {
     if (slot->etag.data != NULL)
-        tli_mem_delete(&op->options.allocator, (void *)(uintptr_t)slot->etag.data, slot->etag.size + slot->page.size + 1);
+        tli_mem_delete(&op->options.allocator, (void *)(uintptr_t)slot->etag.data,
+                       slot->etag.size + slot->page.size + 1);
     slot->etag = slot->page = tli_text_span(NULL, 0);
 }
 
@@ -417,8 +418,8 @@ TLI_FN tl_status tli_op_keep_body(tl_op *op, tli_op_slot *slot, const tl_complet
         return TL_STORE;
     if (body.size > slot->request.accept)
         return TL_LIMIT;
-    slot->body = tli_mem_blob(&op->options.allocator, body.data, body.size, c->release, c->release_context, c->body.data,
-                              c->body.size);
+    slot->body = tli_mem_blob(&op->options.allocator, body.data, body.size, c->release, c->release_context,
+                              c->body.data, c->body.size);
     return slot->body != NULL ? TL_OK : TL_NO_MEMORY;
 }
 

@@ -1,6 +1,6 @@
 /* >>op: operations: requests out, completions in. The heart of the library: everything that needs a store is a machine
-   that begins with a tl_op, and is moved by the calls below and by nothing else. No I/O, no clock, no randomness happens
-   inside; the same inputs give the same outputs.
+   that begins with a tl_op, and is moved by the calls below and by nothing else. No I/O, no clock, no randomness
+   happens inside; the same inputs give the same outputs.
 
    Poll:       for (;;) switch (tl_step(op, now, &request)) { case TL_WANTS: send it; case TL_WAITS: wait; else: done }
    Callbacks:  tl_start(op, &io, now); requests come to io.request, the end to io.done.
@@ -102,8 +102,8 @@ typedef enum tl_turn {
 
 typedef struct tl_op tl_op;
 
-/* Callbacks, copied by tl_start. Inside `request` only tl_complete and tl_cancel of that operation may be called. `done`
-   comes once and last: it may end the operation and free the machine. */
+/* Callbacks, copied by tl_start. Inside `request` only tl_complete and tl_cancel of that operation may be called.
+   `done` comes once and last: it may end the operation and free the machine. */
 typedef struct tl_io {
     void *user;
     void (*request)(void *user, tl_op *op, const tl_request *request);

@@ -1,6 +1,8 @@
 /* >>probe: the machine of cached probing. One request is out at a time, so one key buffer serves all; the cache is read
    and changed only where a call starts or an answer is processed, under the caller's lock, never across a request. */
-enum { TLI_PROBE_LATEST, TLI_PROBE_WRITE, TLI_PROBE_DELETE, TLI_PROBE_CHECK, TLI_PROBE_ADVANCE, TLI_PROBE_ID, TLI_PROBE_LIST };
+enum {
+    TLI_PROBE_LATEST, TLI_PROBE_WRITE, TLI_PROBE_DELETE, TLI_PROBE_CHECK, TLI_PROBE_ADVANCE, TLI_PROBE_ID, TLI_PROBE_LIST
+};
 enum {
     TLI_PROBE_START, TLI_PROBE_PROBING, TLI_PROBE_VERIFYING, TLI_PROBE_LISTING, TLI_PROBE_OBJECT, TLI_PROBE_CHECKING,
     TLI_PROBE_PUTTING, TLI_PROBE_DELETING, TLI_PROBE_BOUNDARY, TLI_PROBE_MOVING
@@ -251,7 +253,7 @@ TLI_FN int tli_probe_decode(tl_probe_call *call)
     return 0;
 }
 
-/* ---- requests ---- */
+/* ---- requests. These and the functions below return 1, or 0 when the call starts over with nothing out ---- */
 
 TLI_FN int tli_probe_get(tl_probe_call *call, uint64_t id, uint8_t state, tl_request_kind kind, tl_purpose purpose)
 {
@@ -291,8 +293,6 @@ TLI_FN int tli_probe_ask_boundary(tl_probe_call *call, uint8_t state)
     }
     return 1;
 }
-
-TLI_FN int tli_probe_start(tl_probe_call *call);
 
 /* ---- the boundary ---- */
 
@@ -353,8 +353,10 @@ TLI_FN int tli_probe_covered(tl_probe_call *call)
 {
     tl_probe *p = call->probe;
     tli_probe_drop(p, call->id, call->id, TLI_PROBE_COUNTER(p, dropped_boundary));
-    if (call->kind == TLI_PROBE_LATEST)
-        return tli_probe_start(call);
+    if (call->kind == TLI_PROBE_LATEST) {
+        call->state = TLI_PROBE_START; /* over again: tli_probe_advance goes on with it */
+        return 0;
+    }
     if (call->kind == TLI_PROBE_DELETE)
         return tli_probe_get(call, call->id, TLI_PROBE_DELETING, TL_DELETE, TL_PURPOSE_CLEAN_UP);
     return tli_probe_fail(call, TL_CONFLICT, "the boundary covers this id");
@@ -702,7 +704,8 @@ TLI_FN int tli_probe_next(tl_probe_call *call)
 /* After a cancel nothing new begins; only what a write needs to tell its true result goes on. */
 TLI_FN int tli_probe_stops(const tl_probe_call *call)
 {
-    int writes = call->state == TLI_PROBE_PUTTING || call->state == TLI_PROBE_MOVING || call->state == TLI_PROBE_DELETING
+    int writes = call->state == TLI_PROBE_PUTTING || call->state == TLI_PROBE_MOVING
+                 || call->state == TLI_PROBE_DELETING
                  || (call->state == TLI_PROBE_CHECKING && call->kind == TLI_PROBE_WRITE);
     return call->op.cancelled && !writes;
 }
@@ -713,7 +716,8 @@ TLI_FN int tli_probe_advance(tl_op *op)
     if (tli_probe_stops(call))
         tli_op_fail(op, TL_CANCELLED, "cancelled", TL_NO_POSITION);
     else
-        (void)tli_probe_next(call);
+        while (tli_probe_next(call) == 0) /* bounded by the rounds that a start counts */
+            continue;
     if (call->kind == TLI_PROBE_LATEST && tli_op_final(op))
         tli_probe_histogram(call->probe, call->probes);
     return 1;
@@ -771,7 +775,8 @@ TLI_FN const char *tli_probe_state(const tl_op *op)
 
 TLI_FN void tli_probe_begin(tl_probe_call *call, tl_probe *probe, uint8_t kind, int checked, uint64_t id)
 {
-    static const tli_op_machine machine = {tli_probe_advance, tli_probe_take, NULL, tli_probe_end, tli_probe_state, 0, 1};
+    static const tli_op_machine machine = {tli_probe_advance, tli_probe_take, NULL, tli_probe_end, tli_probe_state,
+                                           0, 1};
     tli_op_begin(&call->op, &machine, &probe->options->op);
     TLI_FILL((char *)call + sizeof call->op, 0, offsetof(tl_probe_call, key) - sizeof call->op);
     call->probe = probe;
@@ -844,8 +849,8 @@ typedef struct tli_probe_line {
     size_t offset;     /* in tl_probe_counters */
 } tli_probe_line;
 
-TLI_FN tl_status tli_probe_print(tl_buffer *out, const char *const *texts, size_t count, tl_span resource, uint64_t value,
-                                 tl_error *err)
+TLI_FN tl_status tli_probe_print(tl_buffer *out, const char *const *texts, size_t count, tl_span resource,
+                                 uint64_t value, tl_error *err)
 {
     char digits[24];
     size_t n = tli_number_u64(digits, value), i;
@@ -866,7 +871,8 @@ TLI_FN tl_status tli_probe_print_histogram(tl_buffer *out, const tl_probe_counte
     size_t i;
     tl_status st = tli_mem_append(out, "# TYPE slatedb_sequenced_probes_per_read histogram\n", 51, err);
     for (i = 0; i < 7 && st == TL_OK; i++) {
-        const char *const texts[] = {"slatedb_sequenced_probes_per_read_bucket{resource=\"", NULL, "\",le=\"", bounds[i], "\"} "};
+        const char *const texts[] = {"slatedb_sequenced_probes_per_read_bucket{resource=\"", NULL, "\",le=\"",
+                                     bounds[i], "\"} "};
         count += c->per_read[i];
         st = tli_probe_print(out, texts, 5, resource, count, err);
     }
@@ -913,7 +919,8 @@ TL_API tl_status tl_probe_counters_text(tl_buffer *out, const tl_probe_counters 
             for (k = 0; k < 3 && st == TL_OK; k++)
                 st = tli_mem_append(out, type[k], tl_text(type[k]).size, err);
         if (st == TL_OK)
-            st = tli_probe_print(out, texts, 6, resource, tli_bits_u64((const uint8_t *)counters + lines[i].offset), err);
+            st = tli_probe_print(out, texts, 6, resource, tli_bits_u64((const uint8_t *)counters + lines[i].offset),
+                                 err);
     }
     if (st == TL_OK)
         st = tli_probe_print_histogram(out, counters, resource, err);

@@ -1,8 +1,8 @@
 /* >>probe: the newest object of a numbered sequence, for the price of one GET when nothing changed. Protocol: SlateDB's
    RFC-0026 (boundary objects) and RFC-0032 (cached probing).
 
-   Objects <root><directory>/<id, zero padded>.<suffix>, ids 1, 2, 3, ..., are created once, never changed, and deleted from
-   the low end. A collector makes the boundary at least x durable before it deletes x; a checked operation never returns
+   Objects <root><directory>/<id, zero padded>.<suffix>, ids 1, 2, 3, ..., are created once, never changed, and deleted
+   from the low end. A collector makes the boundary at least x durable before it deletes x; a checked operation never returns
    an id at or below the boundary, and never one that was not the newest at some moment of the call. Cached probing is
    sound only where every deletion is covered by the boundary: without one set `verify`.
 
@@ -10,11 +10,12 @@
    | state | request | then |
    | --- | --- | --- |
    | START | none | the cache holds i: PROBE i+1; else LIST |
-   | PROBE i+1 | get i+1 | there: cache it, PROBE i+2 (after `limit` hits LIST). Not there: VERIFY or CHECK i. Else: FAILED |
+   | PROBE i+1 | get i+1 | there: cache it, PROBE i+2 (after `limit` hits LIST). Not there: VERIFY or CHECK i |
    | VERIFY i | stat i | there: CHECK i. Not there: drop i from the cache, LIST |
-   | LIST | list the directory, page by page | none: DONE with nothing. Highest n cached or just probed: CHECK. Else OBJECT n |
-   | OBJECT n | get n | there: decode, cache it, CHECK n. Not there: LIST. Else: FAILED |
+   | LIST | list the directory, page by page | none: NONE. Highest n cached or just probed: CHECK. Else OBJECT n |
+   | OBJECT n | get n | there: decode, cache it, CHECK n. Not there: LIST |
    | CHECK n | get the boundary, if-none-match when known | n above it: DONE. Else drop n from the cache, START |
+   Any other answer: FAILED.
 
    Machines send nothing twice by themselves: failed requests fail the call. */
 
@@ -49,8 +50,8 @@ TL_API tl_status tl_probe_counters_text(tl_buffer *out, const tl_probe_counters 
 /* Borrowed by tl_probe_init and everything that uses the probe. Zero: the defaults. */
 typedef struct tl_probe_options {
     void *context; /* of the callbacks here */
-    /* Sees the version to be returned, inside tl_step, and calls nothing back. Not 0: the call fails with TL_REFUSED and
-       this code. NULL: every body is good. */
+    /* Sees the version to be returned, inside tl_step, and calls nothing back. Not 0: the call fails with TL_REFUSED
+       and this code. NULL: every body is good. */
     int (*decode)(void *context, uint64_t id, const void *body, size_t size);
     /* After `limit` hits in a row, before the listing: for a debug log. */
     void (*fallback)(void *context, uint64_t last_id);
@@ -59,8 +60,8 @@ typedef struct tl_probe_options {
     tl_probe_counters *counters; /* NULL: none are kept */
     tl_op_options op;            /* of every call; op.allocator also holds the cached body */
     uint32_t rounds;             /* attempts of one call before TL_GAVE_UP; 0: 32 */
-    uint8_t verify;              /* for stores whose objects may go without a boundary: look whether the cached one still
-                                    is when its successor is not */
+    uint8_t verify;              /* for stores whose objects may go without a boundary: look whether the cached one
+                                    still is there when its successor is not */
 } tl_probe_options;
 
 /* What a process knows of one sequence: the newest object seen and the boundary seen. Moves only forward. Private. */
@@ -74,7 +75,7 @@ typedef struct tl_probe {
     struct tli_blob *boundary_etag; /* NULL: no boundary seen */
 } tl_probe;
 
-/* The layout, root and options are borrowed. TL_LIMIT when a key would be longer than TL_PROBE_KEY. Allocates nothing. */
+/* The layout, root and options are borrowed. TL_LIMIT when a key would be longer than TL_PROBE_KEY. Takes no memory. */
 #define TL_PROBE_KEY 1280
 TL_API tl_status tl_probe_init(tl_probe *probe, const tl_layout *layout, tl_span root, const tl_probe_options *options);
 
@@ -112,8 +113,9 @@ typedef struct tl_probe_call {
 TL_API void tl_probe_latest(tl_probe_call *call, tl_probe *probe);
 TL_API void tl_probe_latest_unchecked(tl_probe_call *call, tl_probe *probe);
 
-/* Creates object base + 1 (base 0: the first) with `body`, which must stay unchanged until the end. TL_CONFLICT: another writer has
-   it, or the boundary covers it. TL_AMBIGUOUS: it may be in (the answer was lost, or the boundary could not be read). */
+/* Creates object base + 1 (base 0: the first) with `body`, which must stay unchanged until the end. TL_CONFLICT: another
+   writer has it, or the boundary covers it. TL_AMBIGUOUS: it may be in (the answer was lost, or the boundary could not
+   be read). */
 TL_API void tl_probe_write(tl_probe_call *call, tl_probe *probe, uint64_t base, tl_span body);
 TL_API void tl_probe_write_unchecked(tl_probe_call *call, tl_probe *probe, uint64_t base, tl_span body);
 
