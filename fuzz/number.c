@@ -117,6 +117,24 @@ static void time_text(const char *s, size_t size)
     (void)tli_time_parse_interval(s, size, &m, &d, &v);
 }
 
+/* Any type over any bytes: no text is longer than said, or reads past the value. */
+static void values(const uint8_t *data)
+{
+    static const int32_t widths[4] = {4, 8, 16, 32};
+    tl_type type;
+    char out[TL_VALUE_TEXT];
+    memset(&type, 0, sizeof type);
+    for (type.id = TL_TYPE_NULL; type.id <= TL_TYPE_MAP; type.id = (tl_type_id)(type.id + 1)) {
+        type.unit = (tl_unit)(data[0] & 3);
+        type.scale = (int8_t)data[1];
+        type.width = type.id >= TL_TYPE_DECIMAL32 && type.id <= TL_TYPE_DECIMAL256
+                         ? widths[type.id - TL_TYPE_DECIMAL32] : 1 << (data[2] & 3);
+        if (type.id >= TL_TYPE_TIME32 && type.id <= TL_TYPE_DURATION)
+            type.width = type.id == TL_TYPE_TIME32 ? 4 : 8;
+        EXPECT(tl_value_text(out, &type, data) <= TL_VALUE_TEXT);
+    }
+}
+
 static void utf8(const uint8_t *data, size_t size)
 {
     size_t at = tli_text_utf8(data, size), i;
@@ -139,6 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text((const char *)data, size);
     decimals(head, (const char *)data, size);
     times(head);
+    values(head);
     time_text((const char *)data, size);
     utf8(data, size < 200 ? size : 200);
     return 0;
