@@ -113,6 +113,7 @@ test: tests tool examples $(FUZZERS:%=$(BUILD)/replay/%)
 	@{ $(foreach t,$(TESTS),$(call line,$(t),$(BUILD)/test/$(t))) \
 	   $(foreach f,$(FUZZERS),$(call line,replay $(f),$(BUILD)/replay/$(f) $(call corpus,$(f)))) \
 	   $(if $(wildcard tests/tool.sh),$(call line,tool,sh tests/tool.sh $(BUILD)/tlake)) \
+	   $(if $(TOOL),$(call line,heads as JSON,sh tests/heads_json.sh $(BUILD)/tlake)) \
 	   $(if $(EXAMPLES),$(call line,examples,sh tests/examples.sh $(BUILD)/example)) } | tools/run-tests
 
 # What tools/matrix runs on other compilers and machines: the test programs and the corpus. RUN: an emulator.
@@ -156,6 +157,9 @@ interop: timelake.h tool
 ##   make bench      the benchmarks of bench/
 bench: timelake.h
 	@for b in bench/run bench/*/run; do if [ -x $$b ]; then $$b || exit 1; fi; done
+##   make bench-heads  heads of up to 100,000 files against timelake-format, pyarrow and libzstd
+bench-heads: timelake.h
+	@bench/heads/run
 
 # ---- checks of the source ----
 ##   make rooms      a room calls only rooms above it
@@ -207,7 +211,7 @@ help:
 	@sed -n 's/^##//p' Makefile
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
-.PHONY: all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench rooms \
+.PHONY: all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads rooms \
         tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
 
 print-%: # a variable, for tools/

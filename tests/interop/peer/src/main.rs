@@ -1,0 +1,103 @@
+//! Timelake's own head codecs behind a command line, for tests and benchmarks that need an answer from the reference:
+//!
+//! peer dump FILE                      the document as JSON, as `tlake head --json` prints it
+//! peer equal A B                      exit 0 if both decode to the same document, else the first difference
+//! peer encode --codec arrow|json IN OUT
+//! peer make DIR                       documents of every type in both codecs, and what Timelake makes of them (zoo.json)
+//! peer gen --files N [--columns C] OUT.arrow OUT.json     a realistic head of a table with N files
+//! peer bench-decode FILE N            ns per decode: median and least
+//! peer bench-encode FILE N
+
+mod dump;
+mod gen;
+mod zoo;
+
+use std::time::Instant;
+use timelake_format::head::{self, HeadCodec, HeadDoc, Header};
+
+type Answer<T> = Result<T, String>;
+
+fn codec(name: &str) -> Answer<&'static dyn HeadCodec> {
+    head::built_in(name).ok_or_else(|| format!("no codec {name}"))
+}
+
+pub fn decode(bytes: &[u8]) -> Answer<(u64, String, HeadDoc)> {
+    let header = Header::parse(bytes).ok_or("not a head")?;
+    let doc = codec(header.codec)?.decode(header.body).map_err(|e| e.to_string())?;
+    Ok((header.version, header.codec.to_string(), doc))
+}
+
+fn read(path: &str) -> Answer<Vec<u8>> {
+    std::fs::read(path).map_err(|e| format!("{path}: {e}"))
+}
+
+fn write(path: &str, bytes: &[u8]) -> Answer<()> {
+    std::fs::write(path, bytes).map_err(|e| format!("{path}: {e}"))
+}
+
+fn read_head(path: &str) -> Answer<(u64, String, HeadDoc)> {
+    decode(&read(path)?).map_err(|e| format!("{path}: {e}"))
+}
+
+pub fn encode(version: u64, name: &str, doc: &HeadDoc) -> Answer<Vec<u8>> {
+    head::encode(version, codec(name)?, doc).map_err(|e| e.to_string())
+}
+
+fn bench(n: usize, mut run: impl FnMut()) {
+    let mut times: Vec<u128> = (0..n.max(1))
+        .map(|_| {
+            let start = Instant::now();
+            run();
+            start.elapsed().as_nanos()
+        })
+        .collect();
+    times.sort_unstable();
+    println!("{} {}", times[times.len() / 2], times[0]);
+}
+
+fn equal(a: &str, b: &str) -> Answer<()> {
+    let (va, _, a) = read_head(a)?;
+    let (vb, _, b) = read_head(b)?;
+    if va != vb {
+        return Err(format!("versions {va} and {vb}"));
+    }
+    dump::difference(&a, &b).map_or(Ok(()), Err)
+}
+
+fn run(args: &[&str]) -> Answer<()> {
+    match args {
+        ["dump", file] => {
+            let (version, codec, doc) = read_head(file)?;
+            println!("{}", dump::document(version, &codec, &doc));
+            Ok(())
+        }
+        ["equal", a, b] => equal(a, b),
+        ["encode", "--codec", name, from, to] => {
+            let (version, _, doc) = read_head(from)?;
+            write(to, &encode(version, name, &doc)?)
+        }
+        ["make", dir] => zoo::make(dir),
+        ["gen", "--files", n, arrow, json] => gen::gen(n, "5", arrow, json),
+        ["gen", "--files", n, "--columns", c, arrow, json] => gen::gen(n, c, arrow, json),
+        ["bench-decode", file, n] => {
+            let bytes = read(file)?;
+            decode(&bytes)?;
+            bench(n.parse().map_err(|_| "a number")?, || drop(std::hint::black_box(decode(&bytes))));
+            Ok(())
+        }
+        ["bench-encode", file, n] => {
+            let (version, name, doc) = read_head(file)?;
+            bench(n.parse().map_err(|_| "a number")?, || drop(std::hint::black_box(encode(version, &name, &doc))));
+            Ok(())
+        }
+        _ => Err("usage: peer dump|equal|encode|make|gen|bench-decode|bench-encode ...".into()),
+    }
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Err(e) = run(&args.iter().map(String::as_str).collect::<Vec<_>>()) {
+        eprintln!("peer: {e}");
+        std::process::exit(1);
+    }
+}

@@ -1,0 +1,45 @@
+"""Where the real peers live, and how they get there: a Python environment and a build of the crate, in the user's cache."""
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+CACHE = os.environ.get("TIMELAKE_CACHE") or os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "timelake")
+SHARED = os.environ.get("TL_SHARED") or os.path.join(TOP, "..", "shared")
+PYTHON = os.path.join(CACHE, "venv", "bin", "python")
+PEER = os.path.join(CACHE, "peer", "release", "peer")
+CC = os.environ.get("CC", "cc").split()
+
+
+def sh(*command, **more):
+    """Runs to success; says what failed."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
+    if done.returncode != 0:
+        sys.exit("%s\nfailed: %s" % (done.stdout.decode(errors="replace"), " ".join(command)))
+
+
+def install():
+    if not os.path.exists(PYTHON):
+        sh(sys.executable, "-m", "venv", os.path.join(CACHE, "venv"))
+    for package in ("pyarrow", "nanoarrow"):
+        if subprocess.run([PYTHON, "-c", "import " + package], stderr=subprocess.DEVNULL).returncode != 0:
+            sh(PYTHON, "-m", "pip", "install", "-q", package)
+
+
+def inside():
+    """Goes on as the same script in the Python environment, which is made first."""
+    if shutil.which("cargo") is None:
+        print("skipped: no cargo, which builds Timelake's side\n0 passed, 0 failed")
+        sys.exit(0)
+    if os.environ.get("TL_INTEROP_READY") != "1":
+        install()
+        os.environ["TL_INTEROP_READY"] = "1"
+        os.execv(PYTHON, [PYTHON, *sys.argv])
+
+
+def build_peer():
+    sh("cargo", "build", "-q", "--release", "--locked", cwd=os.path.join(HERE, "peer"),
+       env=dict(os.environ, CARGO_TARGET_DIR=os.path.join(CACHE, "peer")))
