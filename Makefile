@@ -32,7 +32,7 @@ VERSION = $(shell sed -n 's/^\#define TL_VERSION_TEXT "\(.*\)"/\1/p' src/base.h)
 
 # The libraries that the compiler at hand finds, for what compares with them: -DTL_HAVE_ZSTD -lzstd, the same of lz4.
 # Asked once, and only by what needs to know.
-probe = $(shell printf '\#include <$(1)>\nint main(void) { return 0; }\n' | $(CC) $(ARCH) -x c - -o /dev/null $(2) \
+probe = $(shell printf '\043include <$(1)>\nint main(void) { return 0; }\n' | $(CC) $(ARCH) -x c - -o /dev/null $(2) \
         2>/dev/null && echo $(3) $(2))
 LIBS = $(eval LIBS := $(call probe,zstd.h,-lzstd,-DTL_HAVE_ZSTD) $(call probe,lz4frame.h,-llz4,-DTL_HAVE_LZ4))$(LIBS)
 
