@@ -1,4 +1,4 @@
-/* The built-in zstd decoder against libzstd, over the buffers of a head's `files` and `columns` sections and two others.
+/* The built-in zstd decoder against libzstd, over the buffers of a head's `files` and `columns` sections and others.
 
        make timelake.h && cc -O2 -o build/bench-zstd bench/zstd.c -lzstd && build/bench-zstd [FILES [LEVEL [MS]]]
 
@@ -61,7 +61,8 @@ static void paths(size_t files)
         char path[160];
         uint64_t a = draw(), b = draw();
         int n = snprintf(path, sizeof path,
-                         "s3://lake/warehouse/iot/events/data/ts_day=2026-%02d-%02d/%05d-0-%08x-%04x-4%03x-%04x-%012llx.parquet",
+                         "s3://lake/warehouse/iot/events/data/ts_day=2026-%02d-%02d/"
+                         "%05d-0-%08x-%04x-4%03x-%04x-%012llx.parquet",
                          (int)(i / 2800 % 12) + 1, (int)(i / 100 % 28) + 1, (int)(i % 100), (unsigned)(a >> 32),
                          (unsigned)(a >> 16) & 0xffff, (unsigned)a & 0xfff, (unsigned)(b >> 48) | 0x8000,
                          (unsigned long long)(b & 0xffffffffffffu));
@@ -189,7 +190,8 @@ static void json(size_t files)
     for (i = 0; i < files / 4; i++) {
         char text[400];
         int n = snprintf(text, sizeof text,
-                         "{\"snapshot-id\":%llu,\"parent-snapshot-id\":%llu,\"sequence-number\":%u,\"timestamp-ms\":%llu,"
+                         "{\"snapshot-id\":%llu,\"parent-snapshot-id\":%llu,\"sequence-number\":%u,"
+                         "\"timestamp-ms\":%llu,"
                          "\"manifest-list\":\"s3://lake/warehouse/iot/events/metadata/snap-%llu-1.avro\",\"summary\":"
                          "{\"operation\":\"append\",\"added-data-files\":\"%u\"}},",
                          (unsigned long long)(draw() >> 1), (unsigned long long)(draw() >> 1), (unsigned)i,

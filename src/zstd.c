@@ -1,10 +1,10 @@
 #ifndef TIMELAKE_NO_HEAD_ARROW
 /* >>zstd: frames of RFC 8878, decoded straight into the caller's memory, which is the window too.
 
-   Two facts keep the hot loops free of checks. Bit streams are read backwards, and at least nine bytes of frame and block
-   header lie in front of each of them: a load may start up to eight bytes before a stream, and whoever consumes such
-   bits has consumed more than the stream has, which is found out afterwards. And copies may write up to TLI_ZSTD_SLACK
-   bytes too many where the output has that room; near its end a careful copy takes over. */
+   Two facts keep the hot loops free of checks. Bit streams are read backwards, and at least nine bytes of frame and
+   block header lie in front of each of them: a load may start up to eight bytes before a stream, and whoever consumes
+   such bits has consumed more than the stream has, which is found out afterwards. And copies may write up to
+   TLI_ZSTD_SLACK bytes too many where the output has that room; near its end a careful copy takes over. */
 #define TLI_ZSTD_MAGIC UINT32_C(0xFD2FB528)
 #define TLI_ZSTD_SKIPPABLE UINT32_C(0x184D2A50) /* and the 15 numbers after it */
 #define TLI_ZSTD_BLOCK_MAX (128u << 10)
@@ -50,8 +50,8 @@ typedef struct tli_zstd_work {
 
 #define TLI_ZSTD_WORK (sizeof(tli_zstd_work))
 
-/* The three kinds of sequence codes: bits to read beyond each code, the value of code 0 (each next code goes on where the
-   one before it ends), and limits. */
+/* The three kinds of sequence codes: bits to read beyond each code, the value of code 0 (each next code goes on where
+   the one before it ends), and limits. */
 typedef struct tli_zstd_kind {
     const uint8_t *extra;
     uint32_t first;
@@ -169,8 +169,8 @@ TLI_FN uint32_t tli_zstd_peek(const uint8_t *p, const uint8_t *end, size_t at)
     return v >> (at & 7);
 }
 
-/* Reads a distribution over at most `symbols` symbols into w->counts (-1: less than one) and says in *log what it adds up
-   to and in *used how many symbols it names. Returns the bytes it took, 0: corrupt. */
+/* Reads a distribution over at most `symbols` symbols into w->counts (-1: less than one) and says in *log what it adds
+   up to and in *used how many symbols it names. Returns the bytes it took, 0: corrupt. */
 TLI_FN size_t tli_zstd_counts(tli_zstd_work *w, const uint8_t *p, const uint8_t *end, uint32_t symbols,
                               uint32_t log_max, uint32_t *log, uint32_t *used)
 {
@@ -432,8 +432,8 @@ TLI_FN int tli_zstd_stream_open(tli_zstd_stream *s, const uint8_t *start, const 
     bits##k = (tli_bits_le64(at##k) | 1) << (zeros & 7);                                                               \
     to##k += 5
 
-/* Five symbols of each stream per round (a load has 56 bits, a code at most 11), as many rounds as are safe whatever the
-   codes are: a round takes at most 7 bytes of a stream. */
+/* Five symbols of each stream per round (a load has 56 bits, a code at most 11), as many rounds as are safe whatever
+   the codes are: a round takes at most 7 bytes of a stream. */
 TLI_FN void tli_zstd_streams_run(const uint16_t *table, tli_zstd_stream *s)
 {
     const uint8_t *at0 = s[0].at, *at1 = s[1].at, *at2 = s[2].at, *at3 = s[3].at;
@@ -517,7 +517,8 @@ TLI_FN int tli_zstd_huffman_four(tli_zstd_work *w, const uint8_t *p, const uint8
     for (i = 0; i < 4; i++) {
         size = i < 3 ? tli_bits_le16(p + 2 * i) : (size_t)(end - at);
         if (size > (size_t)(end - at)
-            || !tli_zstd_stream_open(&s[i], at, at + size, w->buffer + i * quarter, i < 3 ? quarter : count - 3 * quarter))
+            || !tli_zstd_stream_open(&s[i], at, at + size, w->buffer + i * quarter,
+                                     i < 3 ? quarter : count - 3 * quarter))
             return 0;
         at += size;
     }
@@ -997,8 +998,8 @@ TLI_FN tl_status tli_zstd_frame(tli_zstd_work *w, const tli_zstd_header *h, cons
     return TL_OK;
 }
 
-/* All frames of src into dst, with TLI_ZSTD_WORK bytes of work memory, aligned for any object, not cleared. *dst_size is
-   0 unless it is TL_OK. */
+/* All frames of src into dst, with TLI_ZSTD_WORK bytes of work memory, aligned for any object, not cleared. *dst_size
+   is 0 unless it is TL_OK. */
 TLI_FN tl_status tli_zstd_decode(void *work, void *dst, size_t dst_capacity, size_t *dst_size, const void *src,
                                  size_t src_size, tl_error *err)
 {

@@ -23,7 +23,7 @@ typedef struct tl_compression {
 TL_API tl_status tl_zstd_decompress(void *dst, size_t dst_capacity, size_t *dst_size, const void *src, size_t src_size,
                                     const tl_allocator *allocator, tl_error *err);
 
-/* What the frame headers say the content is: the sum, or UINT64_MAX when a frame does not say. The content itself is not
-   looked at: do not allocate by it without a limit of your own. */
+/* What the frame headers say the content is: the sum, or UINT64_MAX when a frame does not say. The content itself is
+   not looked at: do not allocate by it without a limit of your own. */
 TL_API tl_status tl_zstd_content_size(const void *src, size_t src_size, uint64_t *size, tl_error *err);
 #endif

@@ -1,4 +1,4 @@
-/* xxHash: values of the reference implementation (python-xxhash 3 over libxxhash) for the first bytes of a fixed pattern. */
+/* xxHash: values of the reference implementation (python-xxhash over libxxhash) for the first bytes of a pattern. */
 #include "tl_test.h"
 
 static const struct {
