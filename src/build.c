@@ -275,7 +275,8 @@ TLI_INLINE uint8_t *tli_build_room(tli_build_node *node)
 
 TLI_INLINE void tli_build_done(tli_build_node *node, size_t size)
 {
-    TLI_ASSERT(node->at < node->length && (size <= node->least || size <= node->bytes - node->bytes_at));
+    TLI_ASSERT(node->at < node->length && (node->layout == TLI_ARROW_FIXED || size <= node->least
+                                           || size <= node->bytes - node->bytes_at));
     if (node->layout == TLI_ARROW_BYTES) {
         node->bytes_at += size;
         tli_bits_put32(node->values + 4 * (size_t)node->at + 4, (uint32_t)node->bytes_at);
