@@ -1,0 +1,1 @@
+/* >>keys: private room, nothing public. */
