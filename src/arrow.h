@@ -65,7 +65,7 @@ typedef struct tl_type {
    TL_UNSUPPORTED for unions, run-end encoding, list views; TL_MISUSE for text that is no format. */
 TL_API tl_status tl_type_of(const struct ArrowSchema *schema, tl_type *type, tl_error *err);
 
-/* The child called `name` of a struct node, or -1. */
+/* The number of the child called `name` of a struct node (the first of them), or -1. */
 TL_API int64_t tl_schema_find(const struct ArrowSchema *schema, tl_span name);
 
 /* The value of `key` in a node's metadata, absent if there is none. */
@@ -74,6 +74,7 @@ TL_API tl_span tl_schema_metadata(const struct ArrowSchema *schema, tl_span key)
 /* Pair i of a node's metadata (in their stored order); 0 when there are no more. */
 TL_API int tl_schema_metadata_at(const struct ArrowSchema *schema, int32_t i, tl_span *key, tl_span *value);
 
-/* A copy that owns itself (release it as the interface says). */
-TL_API tl_status tl_schema_copy(struct ArrowSchema *out, const struct ArrowSchema *schema, const tl_allocator *allocator,
-                                tl_error *err);
+/* A copy that owns itself (release it as the interface says; children may be moved out). allocator NULL: malloc.
+   TL_MISUSE for a schema that was released; TL_LIMIT for one nested deeper than 256. */
+TL_API tl_status tl_schema_copy(struct ArrowSchema *out, const struct ArrowSchema *schema,
+                                const tl_allocator *allocator, tl_error *err);

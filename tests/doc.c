@@ -225,7 +225,7 @@ static void allocations_fail(void)
         if (m.calls < at)
             break;
     }
-    CHECK(at > 5 && at < 100);
+    CHECK(at > 3 && at < 100);
     tli_mem_store_drop(t.store);
 }
 
