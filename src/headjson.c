@@ -368,7 +368,7 @@ TLI_FN tl_status tli_headjson_node_new(tli_headjson_schema *s, tl_span name, int
                                        struct ArrowSchema **out)
 {
     const tl_json_node *fields, *values;
-    const char *format;
+    const char *format = NULL;
     int64_t children;
     tl_type t;
     tl_status st = tli_headjson_type(s, type, &t, &fields, &values, &flags);

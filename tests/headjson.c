@@ -21,7 +21,7 @@ static tl_status decode_with(tl_document *d, const char *text, size_t size, cons
     return st;
 }
 
-static tl_status decode(tl_document *d, const char *text, tl_error *err)
+TL_TEST_FN tl_status decode(tl_document *d, const char *text, tl_error *err)
 {
     return decode_with(d, text, strlen(text), NULL, NULL, err);
 }
