@@ -551,7 +551,7 @@ TLI_FN tl_status tli_zstd_literals_coded(tli_zstd_work *w, const uint8_t *p, con
     tli_zstd_stream one;
     int good;
     if (fresh) {
-        size_t used;
+        size_t used = 0;
         tl_status st = tli_zstd_huffman_open(w, at, end, &used);
         if (st != TL_OK)
             return st;
