@@ -619,9 +619,9 @@ TLI_FN tl_status tli_ipc_read_schema(tli_ipc_stream *s, const tli_flatbuf_table 
     if (root == NULL)
         return err->status;
     s->schema = root;
-    st = tli_ipc_read_fields(&r, root, fields, err);
+    st = tli_ipc_read_pairs(&r, t, 2, root, err);
     if (st == TL_OK)
-        st = tli_ipc_read_pairs(&r, t, 2, root, err);
+        st = tli_ipc_read_fields(&r, root, fields, err);
     if (st == TL_OK && r.in->bad)
         st = tli_ipc_bad(&r, "an Arrow schema is malformed", err);
     return st == TL_OK ? tli_ipc_lay_out(&r, err) : st;
@@ -903,7 +903,8 @@ TLI_FN tl_status tli_ipc_start(tli_ipc_stream *s, tl_error *err)
 }
 
 /* Reads the frame of a stream: schema, and where the batches are. The bytes stay where they are as long as the stream
-   is used; `position`: where they lie in the object, for errors. Everything is the store's. */
+   is used; `position`: where they lie in the object, for errors. Everything is the store's. When a type is not supported
+   *out is a stream all the same, of which only the metadata of the schema are known; after other errors it is NULL. */
 TLI_FN tl_status tli_ipc_open(tli_store *store, const void *bytes, size_t size, uint64_t position,
                               const tl_limits *limits, const tl_compression *compression, tli_ipc_stream **out,
                               tl_error *err)
@@ -926,8 +927,7 @@ TLI_FN tl_status tli_ipc_open(tli_store *store, const void *bytes, size_t size, 
     s->size = size;
     s->position = position;
     st = tli_ipc_start(s, err);
-    if (st == TL_OK)
-        *out = s;
+    *out = st == TL_OK || (st == TL_UNSUPPORTED && s->schema != NULL) ? s : NULL;
     return st;
 }
 
@@ -2055,7 +2055,8 @@ TLI_FN tl_status tli_ipc_column(tli_ipc_stream *s, int32_t batch, int32_t column
 /* ---- how much memory ---- */
 
 /* What a message takes at most when all of it is decoded; small pieces are rounded up to what their chunks waste. */
-TLI_FN uint64_t tli_ipc_message_memory(const tli_ipc_stream *s, const tli_ipc_message *m, const tli_ipc_record *record)
+TLI_FN uint64_t tli_ipc_message_memory(const tli_ipc_stream *s, const tli_ipc_message *m, const tli_ipc_record *record,
+                                       uint64_t *once)
 {
     uint64_t total = 0;
     uint32_t n = (uint32_t)record->buffers + (m->variadic != NULL ? m->variadic[record->views] : 0), i;
@@ -2064,6 +2065,8 @@ TLI_FN uint64_t tli_ipc_message_memory(const tli_ipc_stream *s, const tli_ipc_me
         uint64_t size = 0;
         if (tli_ipc_buffer_of(s, m, i, &b, NULL) == TL_OK && (b.packed || TLI_BIG_ENDIAN))
             size = b.size;
+        if (size != 0 && b.packed && m->codec == TLI_IPC_ZSTD && s->compression.decompress == NULL)
+            *once = (uint64_t)2 * TLI_MEM_CHUNK + TLI_ZSTD_WORK;
         total += 32 + sizeof(void *) + size + (size < 1024 ? size / 4 : 0);
     }
     total += (uint64_t)record->nodes * (sizeof(struct ArrowArray) + sizeof(void *) * 2 + 64) * 5 / 4;
@@ -2071,18 +2074,21 @@ TLI_FN uint64_t tli_ipc_message_memory(const tli_ipc_stream *s, const tli_ipc_me
     return total;
 }
 
-/* The most memory that opening every column of every batch takes, once the stream is open. */
-TLI_FN uint64_t tli_ipc_memory(const tli_ipc_stream *s)
+/* The most memory that opening every column of every batch takes, once the stream is open. *once is raised to what a store
+   needs once for all its streams: started chunks, and work memory of the decoder. */
+TLI_FN uint64_t tli_ipc_memory(const tli_ipc_stream *s, uint64_t *once)
 {
-    uint64_t total = 16384 + TLI_ZSTD_WORK;
+    uint64_t total = 0;
     int32_t i;
+    if (s->message_count != 0)
+        *once = TLI_MAX(*once, (uint64_t)2 * TLI_MEM_CHUNK);
     for (i = 0; i < s->message_count; i++) {
         const tli_ipc_message *m = &s->messages[i];
         const tli_ipc_record *record = &s->layout.columns;
         uint64_t need;
         if (m->dictionary >= 0)
             record = &s->layout.encodings[s->dictionaries[m->dictionary].encoding];
-        need = tli_ipc_message_memory(s, m, record);
+        need = tli_ipc_message_memory(s, m, record, once);
         if (m->dictionary >= 0) /* joined with its deltas */
             need = need * 2 + m->body_size + (uint64_t)record->nodes * sizeof(tli_ipc_slice) * 2;
         if (!tli_bits_add(total, need, &total))
@@ -2587,7 +2593,7 @@ TLI_FN tl_status tli_ipc_write_header(tli_ipc_writer *w, const tli_ipc_record *r
 TLI_FN tl_status tli_ipc_write_record(tli_ipc_writer *w, const tli_ipc_record *r, int64_t rows, int32_t encoding,
                                       tl_error *err)
 {
-    size_t body_length;
+    size_t body_length = 0;
     int32_t i;
     tl_status st = tli_ipc_write_header(w, r, rows, encoding, &body_length, err);
     for (i = r->first; i < r->end && st == TL_OK; i = tli_ipc_step(&w->layout, i))
