@@ -831,10 +831,12 @@ TLI_FN tl_status tli_zstd_block(tli_zstd_work *w, const uint8_t *p, const uint8_
     st = tli_zstd_literals(w, p, end, &p);
     if (st == TL_OK)
         st = tli_zstd_sequences_open(w, p, end, &count, &p);
+    if (st != TL_OK)
+        return st;
     c.to = *to;
     c.literals = w->literals;
     c.literals_end = w->literals + w->literal_count;
-    if (st == TL_OK && count > 0)
+    if (count > 0)
         st = tli_zstd_sequences(w, &c, count, p, end);
     if (st != TL_OK)
         return st;
