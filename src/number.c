@@ -251,7 +251,7 @@ TLI_FN int tli_number_parse_u64(const char *s, size_t n, uint64_t *v)
 TLI_FN int tli_number_parse_i64(const char *s, size_t n, int64_t *v)
 {
     int negative = n > 0 && s[0] == '-';
-    uint64_t x = 0, most = negative ? (uint64_t)1 << 63 : INT64_MAX;
+    uint64_t x, most = negative ? (uint64_t)1 << 63 : INT64_MAX;
     if (!tli_number_parse_u64(s + negative, n - (size_t)negative, &x) || x > most)
         return 0;
     *v = negative ? (int64_t)((uint64_t)0 - x) : (int64_t)x;
