@@ -85,7 +85,8 @@ typedef struct tli_headjson_node {
     uint64_t key_mask;  /* the first and the last 8 bytes of the key in quotes; 0 as mask: the key has escapes */
     uint64_t key_head;
     uint64_t key_tail;
-    uint64_t mark;      /* reading: the object, counted from 1, that had this child last; of a struct: how many there were */
+    uint64_t mark;      /* reading: the object of its parent, counted from 1, that had this child last */
+    uint64_t objects;   /* reading a struct: how many there were */
     uint64_t last;      /* reading repeated keys: where the last key of this child begins */
     tl_span name;
     tl_span key;        /* writing: the key with quotes, escapes and colon */
@@ -523,7 +524,6 @@ typedef struct tli_headjson_walk {
     tli_headjson_node *nodes;
     tli_build_node *build;
     int mode;
-    int again; /* a repeated key was met for the first time: the pass starts over and heeds them */
     char *scratch;
 } tli_headjson_walk;
 
@@ -990,7 +990,7 @@ TLI_INLINE uint32_t tli_headjson_close(tli_headjson_walk *w, uint32_t at)
     uint32_t i, child = at + 1;
     if (TLI_UNLIKELY(n->seen != n->count))
         for (i = 0; i < n->count; i++) {
-            if (w->nodes[child].mark != n->mark && !tli_headjson_null(w, child, w->j.p))
+            if (w->nodes[child].mark != n->objects && !tli_headjson_null(w, child, w->j.p))
                 return TLI_HEADJSON_FAIL;
             child += w->build[child].span;
         }
@@ -1008,11 +1008,10 @@ TLI_INLINE uint32_t tli_headjson_member(tli_headjson_walk *w, uint32_t at, uint3
     if (TLI_UNLIKELY(w->source->repeated)) {
         if (n->last != (uint64_t)(key - w->j.begin))
             return tli_json_skip(&w->j, w->source->depth) ? TLI_HEADJSON_DONE : TLI_HEADJSON_FAIL;
-    } else if (TLI_UNLIKELY(n->mark == w->nodes[at].mark)) {
-        w->again = 1;
-        return TLI_HEADJSON_FAIL;
+    } else if (TLI_UNLIKELY(n->mark == w->nodes[at].objects)) {
+        return tli_headjson_stop(w, "head: a repeated key", key); /* the pass is made again, and heeds them */
     }
-    n->mark = w->nodes[at].mark;
+    n->mark = w->nodes[at].objects;
     w->nodes[at].seen++;
     if (TLI_UNLIKELY(w->j.p >= w->j.end))
         return tli_headjson_stop(w, "", w->j.p);
@@ -1096,7 +1095,7 @@ TLI_FN uint32_t tli_headjson_begin(tli_headjson_walk *w, uint32_t at)
         return tli_headjson_bad(w, p) ? 0 : TLI_HEADJSON_FAIL;
     w->j.p++;
     if (n->act == TL_TYPE_STRUCT) {
-        n->mark++; /* no child has this mark yet: marks are not used twice, whatever the pass */
+        n->objects++; /* no child has this mark yet: marks are not used twice, whatever the pass */
         if (n->twins)
             return tli_headjson_stop(w, "head: rows of a struct with two fields of one name", p);
         if (w->source->repeated && !tli_headjson_last_keys(w, at))
@@ -1277,12 +1276,8 @@ TLI_FN tl_status tli_headjson_pass(tli_headjson_walk *w, uint32_t root)
     words = w->nodes[root - w->build[root].up].words;
     for (i = 0; i < words->distinct; i++) {
         w->j.p = (const uint8_t *)words->texts[words->first[i]].data;
-        if (!tli_headjson_value(w, root)) {
-            if (w->again)
-                return tli_err(w->j.err, TL_UNSUPPORTED, "head: a repeated key in a value of a dictionary",
-                               w->j.position + (uint64_t)(w->j.p - w->j.begin));
+        if (!tli_headjson_value(w, root))
             return w->j.status;
-        }
     }
     return TL_OK;
 }
@@ -1294,6 +1289,19 @@ TLI_FN uint32_t tli_headjson_root(const tli_headjson_walk *w, uint32_t at)
         at -= w->build[at].up;
     while (at != 0 && !w->build[at].is_dictionary);
     return at;
+}
+
+/* Forgets what was counted: of everything, or of the values of dictionaries alone. */
+TLI_FN void tli_headjson_recount(tli_headjson_walk *w, int all)
+{
+    uint32_t i;
+    for (i = 1; i < w->source->tree.build->count; i++) {
+        tli_build_node *b = &w->build[i];
+        if (all || b->is_dictionary || tli_headjson_root(w, i) != 0)
+            b->length = b->nulls = b->bytes = b->fillers = 0;
+    }
+    if (all)
+        w->build[0].length = 0;
 }
 
 /* Collects the values of dictionary columns, outer ones first, and counts what the distinct ones take. */
@@ -1350,8 +1358,16 @@ TLI_FN tl_status tli_headjson_fill_all(tli_headjson_source *s, struct ArrowArray
     tli_headjson_walk w = tli_headjson_walk_of(s, TLI_HEADJSON_COLLECT, err);
     uint32_t root;
     tl_status st = TL_OK;
-    if (s->tree.dictionaries != 0)
+    if (s->tree.dictionaries != 0) {
         st = tli_headjson_collect(&w, err);
+        if (st == TL_CORRUPT && !s->repeated) { /* as in the first pass over the rows */
+            s->repeated = 1;
+            tli_headjson_words_free(s);
+            tli_headjson_recount(&w, 0);
+            w.j.status = TL_OK;
+            st = tli_headjson_collect(&w, err);
+        }
+    }
     if (st == TL_OK)
         st = tli_headjson_bounded(s, err);
     if (st == TL_OK)
@@ -1460,27 +1476,22 @@ TLI_FN int tli_headjson_properties(tli_headjson_decoder *d)
     return d->j.status == TL_OK;
 }
 
-/* The first pass over a section's rows, whose schema is known; the cursor is at the array. */
+/* The first pass over a section's rows, whose schema is known; the cursor is at the array. Where it fails a later key of
+   the same name may have overruled the value, so it is made again and looks for those first. */
 TLI_FN int tli_headjson_measure(tli_headjson_decoder *d, tli_headjson_source *s, uint64_t *rows)
 {
-    uint32_t i;
-    int again;
-    do {
-        tli_headjson_walk w = tli_headjson_walk_of(s, TLI_HEADJSON_COUNT, d->j.err);
-        again = 0;
-        if (!tli_headjson_rows(&w, d->limits.rows, rows)) {
-            again = w.again;
-            d->j.status = w.j.status;
-        }
-        d->j.p = w.j.p;
-        s->repeated |= again;
-        for (i = 0; again && i < s->tree.build->count; i++) {
-            tli_build_node *b = &s->tree.build->nodes[i];
-            b->length = b->nulls = b->bytes = b->fillers = 0;
-        }
-    } while (again);
+    tli_headjson_walk w = tli_headjson_walk_of(s, TLI_HEADJSON_COUNT, d->j.err);
+    int good = tli_headjson_rows(&w, d->limits.rows, rows);
+    if (!good && w.j.status == TL_CORRUPT) {
+        tli_headjson_recount(&w, 1);
+        w = tli_headjson_walk_of(s, TLI_HEADJSON_COUNT, d->j.err);
+        s->repeated = 1;
+        good = tli_headjson_rows(&w, d->limits.rows, rows);
+    }
+    d->j.status = w.j.status;
+    d->j.p = w.j.p;
     s->rows_size = (size_t)(d->j.p - s->body) - s->rows;
-    return d->j.status == TL_OK;
+    return good;
 }
 
 /* What a section object said so far: where its schema and its rows are. */
