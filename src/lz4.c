@@ -99,7 +99,9 @@ TLI_FN tl_status tli_lz4_block(const tli_lz4_job *j, const uint8_t *p, const uin
             return tli_lz4_bad(j, "lz4: a block that ends within a match", p);
         offset = tli_bits_le16(p);
         p += 2;
-        if (offset == 0 || offset > (size_t)(to - low))
+        if (offset == 0)
+            return tli_lz4_bad(j, "lz4: an offset of 0", p - 2);
+        if (offset > (size_t)(to - low))
             return tli_lz4_bad(j, "lz4: a match before the start of the content", p - 2);
         if (!tli_lz4_length(&p, end, &match))
             return tli_lz4_bad(j, "lz4: a block that ends within a match", p);

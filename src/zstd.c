@@ -295,7 +295,8 @@ TLI_INLINE int64_t tli_zstd_bits_left(const tli_zstd_bits *b)
 
 /* ---- Huffman codes (RFC 8878, 4.2) ---- */
 
-/* Weights coded with two states taking turns, until the stream is used up. Returns how many, 0: corrupt. */
+/* Weights coded with two states taking turns, until the stream is used up. Returns how many, 0: corrupt (which the
+   reference up to 1.5.4 did not see when the stream ends within the first states). */
 TLI_FN uint32_t tli_zstd_weights_coded(tli_zstd_work *w, const uint8_t *p, const uint8_t *end)
 {
     uint32_t log, symbols, now, other, n;
@@ -473,8 +474,8 @@ TLI_FN void tli_zstd_streams_run(const uint16_t *table, tli_zstd_stream *s)
 #undef TLI_ZSTD_SYMBOLS
 #undef TLI_ZSTD_REFILL
 
-/* Decodes what is left of one stream. 0: it had less or more than that. */
-TLI_FN int tli_zstd_stream_finish(const uint16_t *table, tli_zstd_stream *s)
+/* Decodes what is left of one stream. NULL, or what is wrong with it. */
+TLI_FN const char *tli_zstd_stream_finish(const uint16_t *table, tli_zstd_stream *s)
 {
     const uint8_t *at = s->at;
     uint8_t *to = s->to;
@@ -483,12 +484,14 @@ TLI_FN int tli_zstd_stream_finish(const uint16_t *table, tli_zstd_stream *s)
     for (;;) {
         uint32_t zeros = tli_zstd_zeros(bits), entry, i;
         if (at - s->low < (ptrdiff_t)(zeros >> 3))
-            return 0;
+            return "zstd: Huffman coded literals that end too early";
         at -= zeros >> 3;
         zeros &= 7;
         bits = (tli_bits_le64(at) | 1) << zeros;
+        if (left == 0 && (at - s->low) * 8 < (ptrdiff_t)zeros)
+            return "zstd: Huffman coded literals that end too early";
         if (left == 0)
-            return (at - s->low) * 8 == (ptrdiff_t)zeros;
+            return (at - s->low) * 8 == (ptrdiff_t)zeros ? NULL : "zstd: Huffman coded literals that are too long";
         if (left >= 5) {
             for (i = 0; i < 5; i++) {
                 entry = table[bits >> (64 - TLI_ZSTD_HUFFMAN_LOG)];
@@ -506,27 +509,27 @@ TLI_FN int tli_zstd_stream_finish(const uint16_t *table, tli_zstd_stream *s)
     }
 }
 
-/* The jump table, and four streams that give the literals' quarters. */
-TLI_FN int tli_zstd_huffman_four(tli_zstd_work *w, const uint8_t *p, const uint8_t *end, size_t count)
+/* The jump table, and four streams that give the literals' quarters. NULL, or what is wrong with them. */
+TLI_FN const char *tli_zstd_huffman_four(tli_zstd_work *w, const uint8_t *p, const uint8_t *end, size_t count)
 {
     tli_zstd_stream s[4];
     size_t quarter = (count + 3) / 4, size, i;
     const uint8_t *at = p + 6;
+    const char *wrong = NULL;
     if (end - p < 10 || quarter * 3 > count)
-        return 0;
+        return "zstd: a block that ends within its literals";
     for (i = 0; i < 4; i++) {
         size = i < 3 ? tli_bits_le16(p + 2 * i) : (size_t)(end - at);
         if (size > (size_t)(end - at)
             || !tli_zstd_stream_open(&s[i], at, at + size, w->buffer + i * quarter,
                                      i < 3 ? quarter : count - 3 * quarter))
-            return 0;
+            return "zstd: a stream of literals without an end";
         at += size;
     }
     tli_zstd_streams_run(w->huffman, s);
-    for (i = 0; i < 4; i++)
-        if (!tli_zstd_stream_finish(w->huffman, &s[i]))
-            return 0;
-    return 1;
+    for (i = 0; i < 4 && wrong == NULL; i++)
+        wrong = tli_zstd_stream_finish(w->huffman, &s[i]);
+    return wrong;
 }
 /* ---- blocks (RFC 8878, 3.1.1.2 and 3.1.1.3) ---- */
 
@@ -549,7 +552,7 @@ TLI_FN tl_status tli_zstd_literals_coded(tli_zstd_work *w, const uint8_t *p, con
 {
     const uint8_t *at = p + head;
     tli_zstd_stream one;
-    int good;
+    const char *wrong = "zstd: a stream of literals without an end";
     if (fresh) {
         size_t used = 0;
         tl_status st = tli_zstd_huffman_open(w, at, end, &used);
@@ -561,11 +564,10 @@ TLI_FN tl_status tli_zstd_literals_coded(tli_zstd_work *w, const uint8_t *p, con
     }
     w->literals = w->buffer;
     if (streams == 4)
-        good = tli_zstd_huffman_four(w, at, end, w->literal_count);
-    else
-        good = tli_zstd_stream_open(&one, at, end, w->buffer, w->literal_count)
-            && tli_zstd_stream_finish(w->huffman, &one);
-    return good ? TL_OK : tli_zstd_bad(w, "zstd: corrupt Huffman coded literals", p);
+        wrong = tli_zstd_huffman_four(w, at, end, w->literal_count);
+    else if (tli_zstd_stream_open(&one, at, end, w->buffer, w->literal_count))
+        wrong = tli_zstd_stream_finish(w->huffman, &one);
+    return wrong == NULL ? TL_OK : tli_zstd_bad(w, wrong, p);
 }
 
 /* The literals section of the block p..end; *next: what follows it. */
@@ -727,7 +729,9 @@ TLI_NOINLINE tl_status tli_zstd_edge(const tli_zstd_work *w, tli_zstd_copy *c, u
         return tli_zstd_bad(w, "zstd: a sequence takes more literals than there are", at);
     if (literals > room || match > room - literals)
         return tli_zstd_full(w, at);
-    if (offset == 0 || offset > before + literals)
+    if (offset == 0)
+        return tli_zstd_bad(w, "zstd: an offset of 0", at);
+    if (offset > before + literals)
         return tli_zstd_bad(w, "zstd: a match before the start of the content", at);
     if (offset > w->window)
         return tli_zstd_bad(w, "zstd: a match beyond the window", at);

@@ -2,7 +2,8 @@
 #include "tl_test.h"
 #include "frames.h"
 #ifdef TL_HAVE_ZSTD
-#include <zstd.h>
+#define TIMELAKE_ZSTD_IMPLEMENTATION
+#include "../adapters/timelake_zstd.h"
 #endif
 
 /* With work memory that holds anything. */
@@ -302,7 +303,64 @@ static void frames_of_libzstd(void)
     free(src);
     free(packed);
 }
+
+/* Both kinds of adapter: there and back, exact sizes only, the built-in decoder reads it. */
+static void adapter_round_trip(const tl_compression *c, const uint8_t *src, size_t size)
+{
+    size_t room = c->bound(c->context, size), n = 7, got;
+    uint8_t *packed = (uint8_t *)malloc(room), *out = (uint8_t *)malloc(size + 1);
+    tl_error err;
+    CHECK_STATUS(c->compress(c->context, packed, room, &n, src, size), TL_OK, NULL);
+    CHECK(n > 0 && n <= room);
+    CHECK_STATUS(c->decompress(c->context, out, size, packed, n), TL_OK, NULL);
+    CHECK_BYTES(out, size, (const char *)src, size);
+    CHECK_STATUS(c->decompress(c->context, out, size + 1, packed, n), TL_CORRUPT, NULL);
+    if (size > 0)
+        CHECK_STATUS(c->decompress(c->context, out, size - 1, packed, n), TL_LIMIT, NULL);
+    CHECK_STATUS(c->decompress(c->context, out, size, packed, n - 1), TL_TRUNCATED, NULL);
+    CHECK_STATUS(tl_zstd_decompress(out, size, &got, packed, n, NULL, &err), TL_OK, &err);
+    CHECK_BYTES(out, got, (const char *)src, size);
+    CHECK_STATUS(c->compress(c->context, packed, 3, &got, src, size), TL_LIMIT, NULL);
+    CHECK_INT(got, 0);
+    free(packed);
+    free(out);
+}
+
+static void adapters(void)
+{
+    static const int levels[] = {0, -7, 1, 3, 19, 1000};
+    static const size_t sizes[] = {0, 1, 100, 5000, 200000};
+    static uint8_t src[200000];
+    size_t i, k, fast = 0, slow = 0;
+    tl_compression c;
+    content(src, sizeof src, 0);
+    for (i = 0; i < TLI_COUNT(levels); i++) {
+        tl_zstd_adapter adapter = {0, NULL, NULL};
+        adapter.level = levels[i];
+        for (k = 0; k < TLI_COUNT(sizes); k++) {
+            c = tl_zstd_compression(levels[i]);
+            adapter_round_trip(&c, src, sizes[k]);
+            c = tl_zstd_adapter_compression(&adapter);
+            adapter_round_trip(&c, src, sizes[k]);
+        }
+        tl_zstd_adapter_free(&adapter);
+        tl_zstd_adapter_free(&adapter);
+    }
+    {
+        static uint8_t packed[300000];
+        c = tl_zstd_compression(-7);
+        CHECK_STATUS(c.compress(c.context, packed, sizeof packed, &fast, src, sizeof src), TL_OK, NULL);
+        c = tl_zstd_compression(19);
+        CHECK_STATUS(c.compress(c.context, packed, sizeof packed, &slow, src, sizeof src), TL_OK, NULL);
+        CHECK(slow < fast);
+    }
+}
 #else
+static void adapters(void)
+{
+    tl_test_skip("built without libzstd");
+}
+
 static void frames_of_libzstd(void)
 {
     tl_test_skip("built without libzstd");
@@ -320,6 +378,7 @@ static const tl_test_case cases[] = {
     TL_TEST(arguments_and_memory),
     TL_TEST(third_party),
     TL_TEST(frames_of_libzstd),
+    TL_TEST(adapters),
 };
 
 int main(int argc, char **argv)
