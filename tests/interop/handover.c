@@ -44,7 +44,8 @@ void *handover_open(const void *bytes, size_t size, int give, size_t lead, const
 int32_t handover_sections(const void *handle);
 const char *handover_name(const void *handle, int32_t i, size_t *size);
 int32_t handover_batches(const void *handle, int32_t i);
-const char *handover_export(void *handle, int32_t i, int32_t batch, struct ArrowSchema *schema, struct ArrowArray *array);
+const char *handover_export(void *handle, int32_t i, int32_t batch, struct ArrowSchema *schema,
+                            struct ArrowArray *array);
 void handover_free(void *handle);
 
 /* Blocks that are not given back. */
@@ -96,7 +97,8 @@ int32_t handover_batches(const void *handle, int32_t i)
 }
 
 /* NULL, or why not. */
-const char *handover_export(void *handle, int32_t i, int32_t batch, struct ArrowSchema *schema, struct ArrowArray *array)
+const char *handover_export(void *handle, int32_t i, int32_t batch, struct ArrowSchema *schema,
+                            struct ArrowArray *array)
 {
     tl_head *head = (tl_head *)handle;
     tl_error err;

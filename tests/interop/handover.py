@@ -48,7 +48,7 @@ class Exported:
 
     def to_pyarrow(self):
         batch = pa.RecordBatch._import_from_c(ctypes.addressof(self.array), ctypes.addressof(self.schema))
-        batch.validate(full=True)
+        heads.validate(batch)
         return batch
 
     def __arrow_c_array__(self, requested_schema=None):
