@@ -1,7 +1,7 @@
 /* One measurement of bench/heads/run:
 
-   heads decode|plan|encode FILE TIMES     nanoseconds per operation: median and least
-   heads floor FILE TIMES                  libzstd alone on the frames that a full decode asks for (with -DHEADS_ZSTD)
+   heads decode|plan|encode FILE TIMES     nanoseconds of CPU per operation: median and least
+   heads floor|plan-floor FILE TIMES       libzstd alone on the frames that decode or plan asks for (with -DHEADS_ZSTD)
    heads memory FILE                       bytes of the allocator at the peak of a full decode, and what is left of them
 
    With -DHEADS_ZSTD libzstd is plugged in, else the built-in decoder works and encoding stores. Public API only. */
@@ -150,11 +150,11 @@ static void run_floor(void)
     ZSTD_freeDCtx(context);
 }
 
-static void prepare_floor(void)
+static void prepare_floor(void (*run)(void))
 {
     plain = options.compression;
     options.compression.decompress = record;
-    run_decode();
+    run();
     options.compression = plain;
 }
 #endif
@@ -221,7 +221,7 @@ static int compare(const void *a, const void *b)
 static uint64_t now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* other load on the machine does not count */
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -246,7 +246,7 @@ static int measure(void (*run)(void), const char *times)
 int main(int argc, char **argv)
 {
     if (argc < 3)
-        fail("usage: heads decode|plan|encode|floor|memory FILE [TIMES]");
+        fail("usage: heads decode|plan|encode|floor|plan-floor|memory FILE [TIMES]");
 #ifdef HEADS_ZSTD
     options.compression = tl_zstd_library();
 #endif
@@ -264,8 +264,8 @@ int main(int argc, char **argv)
         return measure(run_encode, argv[3]);
     }
 #ifdef HEADS_ZSTD
-    if (strcmp(argv[1], "floor") == 0) {
-        prepare_floor();
+    if (strcmp(argv[1], "floor") == 0 || strcmp(argv[1], "plan-floor") == 0) {
+        prepare_floor(argv[1][0] == 'p' ? run_plan : run_decode);
         return measure(run_floor, argv[3]);
     }
 #endif
