@@ -101,22 +101,8 @@ pub fn type_name(t: &DataType) -> String {
 
 fn map_name(entries: &Field, sorted: bool) -> String {
     let DataType::Struct(fs) = entries.data_type() else { return "map".into() };
-    let named = |f: &Field, usual: &str| {
-        if f.name() == usual {
-            type_name(f.data_type())
-        } else {
-            format!("{} ('{}')", type_name(f.data_type()), f.name())
-        }
-    };
-    let mut s = format!("map<{}, {}", named(&fs[0], "key"), named(&fs[1], "value"));
-    if sorted {
-        s.push_str(", keys_sorted");
-    }
-    if entries.name() != "entries" {
-        write!(s, " ('{}')", entries.name()).unwrap();
-    }
-    s.push('>');
-    s
+    let sorted = if sorted { ", keys_sorted" } else { "" };
+    format!("map<{}, {}{sorted}>", type_name(fs[0].data_type()), type_name(fs[1].data_type()))
 }
 
 fn field_type(f: &Field) -> String {
