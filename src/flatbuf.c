@@ -171,10 +171,10 @@ TLI_FN void tli_flatbuf_end(tli_flatbuf_builder *b)
     b->capacity = b->used = 0;
 }
 
-/* `size` cleared bytes in front of what is there; NULL: the builder failed. */
+/* `size` cleared bytes in front of what is there; NULL: the builder failed, or there were none to add. */
 TLI_FN uint8_t *tli_flatbuf_push(tli_flatbuf_builder *b, uint32_t size)
 {
-    if (b->status != TL_OK)
+    if (b->status != TL_OK || size == 0)
         return NULL;
     if (size > b->capacity - b->used) {
         uint64_t capacity = TLI_MAX((uint64_t)b->capacity * 2, (uint64_t)b->used + size + 256);
@@ -190,8 +190,7 @@ TLI_FN uint8_t *tli_flatbuf_push(tli_flatbuf_builder *b, uint32_t size)
         b->capacity = (uint32_t)capacity;
     }
     b->used += size;
-    if (size != 0)
-        TLI_FILL(b->data + b->capacity - b->used, 0, size);
+    TLI_FILL(b->data + b->capacity - b->used, 0, size);
     return b->data + b->capacity - b->used;
 }
 

@@ -1199,7 +1199,8 @@ TLI_FN tl_status tli_ipc_plan_counts(const tli_ipc_job *job, int32_t i, int64_t 
 }
 
 /* The buffer of the interface that has the sizes of a view's other buffers; NULL: err says why. */
-TLI_FN int64_t *tli_ipc_plan_sizes(const tli_ipc_job *job, uint32_t first, int32_t count, tl_error *err)
+TLI_FN int64_t *tli_ipc_plan_sizes(const tli_ipc_job *job, const struct ArrowArray *a, uint32_t first, int32_t count,
+                                   tl_error *err)
 {
     int64_t *sizes = (int64_t *)tli_mem_take_array(job->stream->store, (uint64_t)count + 1, sizeof *sizes, err);
     int32_t i;
@@ -1207,7 +1208,7 @@ TLI_FN int64_t *tli_ipc_plan_sizes(const tli_ipc_job *job, uint32_t first, int32
         tli_ipc_buffer b;
         if (tli_ipc_buffer_of(job->stream, job->message, first + (uint32_t)i, &b, err) != TL_OK)
             return NULL;
-        sizes[i] = (int64_t)b.size;
+        sizes[i] = a->buffers[2 + i] == tli_ipc_zeros ? 0 : (int64_t)b.size;
     }
     return sizes;
 }
@@ -1231,7 +1232,7 @@ TLI_FN tl_status tli_ipc_plan_node(const tli_ipc_job *job, int32_t i, tl_error *
     for (j = 0; j < count && st == TL_OK; j++)
         st = tli_ipc_plan_buffer(job, node, a, j, first + (uint32_t)j, err);
     if (st == TL_OK && view) {
-        a->buffers[count] = tli_ipc_plan_sizes(job, first + 2, count - 2, err);
+        a->buffers[count] = tli_ipc_plan_sizes(job, a, first + 2, count - 2, err);
         st = a->buffers[count] == NULL ? err->status : TL_OK;
     }
     if (parent != NULL)
