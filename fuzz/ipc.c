@@ -1,5 +1,5 @@
-/* Arrow IPC streams: what opens takes no more memory than was said, passes the check of arrays, and written anew says the
-   same. */
+/* Arrow IPC streams: what opens takes no more memory than was said, passes the check of arrays, and written anew says
+   the same. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static tl_status open_stream(opened *o, const void *bytes, size_t size)
     tl_allocator a;
     tl_limits limits;
     tl_error err;
-    uint64_t need;
+    uint64_t need, once = 0;
     size_t before, columns;
     int32_t b, c;
     tl_status st;
@@ -70,7 +70,7 @@ static tl_status open_stream(opened *o, const void *bytes, size_t size)
         TIMELAKE_ASSERT(err.text != NULL && err.status == st && st != TL_MISUSE);
         return st;
     }
-    need = tli_ipc_memory(o->stream);
+    need = tli_ipc_memory(o->stream, &once) + once;
     before = peak = live;
     columns = (size_t)o->stream->schema->n_children;
     o->arrays = (const struct ArrowArray **)calloc((size_t)o->stream->batch_count * columns + 1, sizeof(void *));

@@ -103,12 +103,12 @@ static void dump_value(const struct ArrowSchema *s, const struct ArrowArray *a, 
     if (!tli_arrow_valid(a, (int64_t)i))
         printf("null");
     else if (s->dictionary != NULL)
-        dump_value(s->dictionary, a->dictionary, tli_ipc_key(values, t.width, i));
+        dump_value(s->dictionary, a->dictionary, tli_ipcvalue_key(values, t.width, i));
     else if (t.id == TL_TYPE_BOOL)
         printf("%d", tli_bits_get(values, i));
     else if (TLI_IPC_LIST_TYPE(t.id))
-        dump_list(s->children[0], a->children[0], (uint64_t)tli_ipc_offset(t.id, values, i),
-                  (uint64_t)tli_ipc_offset(t.id, values, i + 1));
+        dump_list(s->children[0], a->children[0], (uint64_t)tli_ipcvalue_offset(t.id, values, i),
+                  (uint64_t)tli_ipcvalue_offset(t.id, values, i + 1));
     else if (t.id == TL_TYPE_FIXED_LIST)
         dump_list(s->children[0], a->children[0], i * (uint64_t)t.size, (i + 1) * (uint64_t)t.size);
     else if (t.id == TL_TYPE_STRUCT) {
@@ -121,8 +121,8 @@ static void dump_value(const struct ArrowSchema *s, const struct ArrowArray *a, 
     } else if (TLI_IPC_VIEW_TYPE(t.id))
         dump_view(a, values + 16 * i);
     else if (tli_ipc_buffers(t.id) == 3)
-        hex((const uint8_t *)a->buffers[2] + tli_ipc_offset(t.id, values, i),
-            (size_t)(tli_ipc_offset(t.id, values, i + 1) - tli_ipc_offset(t.id, values, i)));
+        hex((const uint8_t *)a->buffers[2] + tli_ipcvalue_offset(t.id, values, i),
+            (size_t)(tli_ipcvalue_offset(t.id, values, i + 1) - tli_ipcvalue_offset(t.id, values, i)));
     else
         hex(values + i * (uint64_t)t.width, (size_t)t.width);
 }

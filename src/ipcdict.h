@@ -1,0 +1,1 @@
+/* >>ipcdict: private room, nothing public. */

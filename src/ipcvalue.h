@@ -1,0 +1,1 @@
+/* >>ipcvalue: private room, nothing public. */

@@ -1,0 +1,1 @@
+/* >>ipcwrite: private room, nothing public. */
