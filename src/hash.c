@@ -101,3 +101,20 @@ TLI_FN uint32_t tli_hash_xxh32(const void *data, size_t size, uint32_t seed)
     hash = (hash ^ (hash >> 13)) * TLI_HASH_P32_3;
     return hash ^ (hash >> 16);
 }
+
+/* CRC-32 of IEEE 802.3 (reflected polynomial EDB88320), as gzip and Avro's snappy blocks have it; by half bytes, so that the
+   table is 64 bytes. */
+TLI_FN uint32_t tli_hash_crc32(const void *data, size_t size)
+{
+    static const uint32_t table[16] = {0x00000000u, 0x1db71064u, 0x3b6e20c8u, 0x26d930acu, 0x76dc4190u, 0x6b6b51f4u,
+                                       0x4db26158u, 0x5005713cu, 0xedb88320u, 0xf00f9344u, 0xd6d6a3e8u, 0xcb61b38cu,
+                                       0x9b64c2b0u, 0x86d3d2d4u, 0xa00ae278u, 0xbdbdf21cu};
+    const uint8_t *p = (const uint8_t *)data;
+    uint32_t crc = 0xffffffffu;
+    for (; size != 0; size--, p++) {
+        crc ^= *p;
+        crc = (crc >> 4) ^ table[crc & 15];
+        crc = (crc >> 4) ^ table[crc & 15];
+    }
+    return ~crc;
+}

@@ -1,0 +1,515 @@
+/* >>iceberg: manifest lists and manifests, into the sections of a head's layout. Source: the Apache Iceberg table spec,
+   "Manifests" and "Manifest Lists"; its field ids are the numbers below. */
+#ifndef TIMELAKE_NO_LAKE
+
+/* A manifest, as the list has it. */
+typedef struct tli_iceberg_manifest {
+    tl_span path;
+    int64_t length;
+    int64_t sequence_number;
+    int64_t min_sequence_number;
+    int64_t added_snapshot_id;
+    int64_t spec_id;
+    int64_t content; /* 0: data, 1: deletes */
+} tli_iceberg_manifest;
+
+typedef struct tli_iceberg_list {
+    tli_iceberg_manifest *entries;
+    uint32_t count;
+    uint32_t capacity;
+    tli_store *store;
+} tli_iceberg_list;
+
+/* The live files of a snapshot, gathered manifest by manifest. */
+typedef struct tli_iceberg_files {
+    const tl_metadata *metadata;
+    tl_limits limits;
+    tl_allocator allocator;
+    tli_store *store; /* of paths and bounds, until they are in the document */
+    tl_file *files;
+    tl_column *columns;
+    int64_t *splits;
+    size_t file_count, file_capacity, column_count, column_capacity, split_count, split_capacity;
+    uint64_t memory;  /* of the finished document */
+} tli_iceberg_files;
+
+/* Room for one more item of a growing array. */
+TLI_FN tl_status tli_iceberg_room(const tl_allocator *a, void **items, size_t *capacity, size_t count, size_t size,
+                                  tl_error *err)
+{
+    size_t more = *capacity == 0 ? 64 : *capacity + *capacity / 2;
+    void *grown;
+    if (count < *capacity)
+        return TL_OK;
+    if (more > SIZE_MAX / 2 / size)
+        return tli_err(err, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
+    grown = tli_mem_resize(a, *items, *capacity * size, more * size);
+    if (grown == NULL)
+        return tli_mem_failed(a, err);
+    *items = grown;
+    *capacity = more;
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_iceberg_keep(tli_store *store, tl_span *bytes, tl_error *err)
+{
+    char *copy;
+    if (bytes->data == NULL)
+        return TL_OK;
+    copy = (char *)tli_mem_take(store, bytes->size, err);
+    if (copy == NULL)
+        return TL_NO_MEMORY;
+    if (bytes->size != 0)
+        TLI_COPY(copy, bytes->data, bytes->size);
+    bytes->data = copy;
+    return TL_OK;
+}
+
+/* ---- fields by id, or by the names of the spec where a writer left the ids out ---- */
+
+typedef struct tli_iceberg_name {
+    const char *name;
+    int32_t id;
+} tli_iceberg_name;
+
+/* The id of a field: its own, else the one its name stands for (of a nested record's fields: `inner` of their parent). */
+TLI_FN int32_t tli_iceberg_id(const tl_avro_node *field, const tli_iceberg_name *names, size_t count)
+{
+    size_t i;
+    if (field->field_id >= 0)
+        return field->field_id;
+    for (i = 0; i < count; i++)
+        if (tl_span_equal(field->name, tl_text(names[i].name)))
+            return names[i].id;
+    return -1;
+}
+
+/* No id may stand twice in one record: which of the two would it be? */
+TLI_FN tl_status tli_iceberg_unique(const tl_avro *avro, const tl_avro_node *record, tl_error *err)
+{
+    uint32_t i, k, a, b;
+    for (i = 0, a = record->first; i < record->count; i++, a = avro->nodes[a].next)
+        for (k = i + 1, b = avro->nodes[a].next; k < record->count; k++, b = avro->nodes[b].next)
+            if (avro->nodes[a].field_id >= 0 && avro->nodes[a].field_id == avro->nodes[b].field_id)
+                return tli_err(err, TL_CORRUPT, "a field id stands twice in an Avro schema", TL_NO_POSITION);
+    return TL_OK;
+}
+
+/* ---- manifest lists ---- */
+
+static const tli_iceberg_name tli_iceberg_list_names[] = {
+    {"manifest_path", 500},   {"manifest_length", 501},     {"partition_spec_id", 502},
+    {"content", 517},         {"sequence_number", 515},     {"min_sequence_number", 516},
+    {"added_snapshot_id", 503}};
+
+TLI_FN void tli_iceberg_list_value(tli_iceberg_manifest *m, int32_t id, const tl_avro_value *v, uint32_t *seen)
+{
+    static const struct {
+        int32_t id;
+        size_t offset;
+    } members[] = {{501, offsetof(tli_iceberg_manifest, length)},
+                   {502, offsetof(tli_iceberg_manifest, spec_id)},
+                   {503, offsetof(tli_iceberg_manifest, added_snapshot_id)},
+                   {515, offsetof(tli_iceberg_manifest, sequence_number)},
+                   {516, offsetof(tli_iceberg_manifest, min_sequence_number)},
+                   {517, offsetof(tli_iceberg_manifest, content)}};
+    size_t i;
+    int integer = v->node->kind == TL_AVRO_INT || v->node->kind == TL_AVRO_LONG;
+    if (id == 500 && v->node->kind == TL_AVRO_STRING) {
+        m->path = v->bytes;
+        *seen |= 1;
+    }
+    for (i = 0; i < TLI_COUNT(members) && integer; i++)
+        if (members[i].id == id) {
+            TLI_COPY((char *)m + members[i].offset, &v->number, sizeof v->number);
+            *seen |= 2u << i;
+        }
+}
+
+/* One row of the list is whole: path, length, spec and snapshot must have been there. */
+TLI_FN tl_status tli_iceberg_list_row(tli_iceberg_list *list, tli_iceberg_manifest *m, uint32_t seen,
+                                      const tl_allocator *a, tl_error *err)
+{
+    size_t capacity = list->capacity;
+    tl_status st;
+    if ((seen & 3) != 3 || m->length < 0)
+        return tli_err(err, TL_CORRUPT, "a manifest list entry without path or length", TL_NO_POSITION);
+    if (m->content != 0)
+        return tli_err(err, TL_UNSUPPORTED, "a manifest of delete files", TL_NO_POSITION);
+    st = tli_iceberg_room(a, (void **)&list->entries, &capacity, list->count, sizeof *m, err);
+    list->capacity = (uint32_t)capacity;
+    if (st == TL_OK)
+        st = tli_iceberg_keep(list->store, &m->path, err);
+    if (st == TL_OK)
+        list->entries[list->count++] = *m;
+    return st;
+}
+
+TLI_FN void tli_iceberg_free_list(tli_iceberg_list *list)
+{
+    if (list->store != NULL)
+        tli_mem_delete(&list->store->allocator, list->entries, list->capacity * sizeof *list->entries);
+    tli_mem_store_drop(list->store);
+    TLI_FILL(list, 0, sizeof *list);
+}
+
+/* Reads a manifest list. On failure nothing is held. */
+TLI_FN tl_status tli_iceberg_read_list(tli_iceberg_list *list, const void *bytes, size_t size, const tl_limits *limits,
+                                       const tl_allocator *allocator, tl_error *err)
+{
+    tl_allocator a = tli_mem_allocator(allocator);
+    tl_avro *avro;
+    tl_avro_value v;
+    tli_iceberg_manifest m;
+    uint32_t seen = 0;
+    tl_status st;
+    TLI_FILL(list, 0, sizeof *list);
+    TLI_FILL(&m, 0, sizeof m);
+    list->store = tli_mem_store_new(&a, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    avro = (tl_avro *)tli_mem_new(&a, sizeof *avro);
+    if (list->store == NULL || avro == NULL) {
+        tli_mem_delete(&a, avro, sizeof *avro);
+        tli_iceberg_free_list(list);
+        return tli_mem_failed(&a, err);
+    }
+    st = tl_avro_open(avro, bytes, size, limits, &a, err);
+    if (st == TL_OK)
+        st = tli_iceberg_unique(avro, &avro->nodes[0], err);
+    v.event = TL_AVRO_VALUE;
+    while (st == TL_OK && v.event != TL_AVRO_EOF) {
+        st = tl_avro_next(avro, &v, err);
+        if (st != TL_OK)
+            break;
+        if (v.event == TL_AVRO_VALUE && avro->depth == 1)
+            tli_iceberg_list_value(&m, tli_iceberg_id(v.field, tli_iceberg_list_names, TLI_COUNT(tli_iceberg_list_names)),
+                                   &v, &seen);
+        if (v.event == TL_AVRO_ROW) {
+            if (avro->rows > limits->batches)
+                st = tli_err_need(err, TL_LIMIT, "limits.batches", TL_NO_POSITION, avro->rows);
+            else
+                st = tli_iceberg_list_row(list, &m, seen, &a, err);
+            TLI_FILL(&m, 0, sizeof m);
+            seen = 0;
+        }
+    }
+    tl_avro_close(avro);
+    tli_mem_delete(&a, avro, sizeof *avro);
+    if (st != TL_OK)
+        tli_iceberg_free_list(list);
+    return st;
+}
+
+/* ---- manifests ---- */
+
+static const tli_iceberg_name tli_iceberg_entry_names[] = {
+    {"status", 0},           {"snapshot_id", 1},       {"sequence_number", 3},   {"file_sequence_number", 4},
+    {"data_file", 2},        {"content", 134},         {"file_path", 100},       {"partition", 102},
+    {"record_count", 103},   {"file_size_in_bytes", 104}, {"column_sizes", 108}, {"value_counts", 109},
+    {"null_value_counts", 110}, {"nan_value_counts", 137}, {"lower_bounds", 125}, {"upper_bounds", 128},
+    {"split_offsets", 132},  {"sort_order_id", 140}};
+
+/* What is being read of an entry. */
+typedef struct tli_iceberg_entry {
+    tl_file file;
+    int64_t status, content;
+    int64_t snapshot_id, sequence_number, file_sequence_number;
+    uint32_t seen; /* bit by bit: status, snapshot, sequence, file sequence, path, records, size */
+    int32_t stat;  /* the map that is open: its field id, or 0 */
+    int64_t key;   /* of the map's entry */
+    size_t first_column, first_split;
+    uint32_t partition_depth; /* of the partition record, 0: not within */
+} tli_iceberg_entry;
+
+enum {
+    TLI_ICEBERG_STATUS = 1, TLI_ICEBERG_SNAPSHOT = 2, TLI_ICEBERG_SEQUENCE = 4, TLI_ICEBERG_FILE_SEQUENCE = 8,
+    TLI_ICEBERG_PATH = 16, TLI_ICEBERG_RECORDS = 32, TLI_ICEBERG_SIZE = 64
+};
+
+/* The statistics of a field id in the entry, made when it is the first. */
+TLI_FN tl_column *tli_iceberg_column(tli_iceberg_files *f, const tli_iceberg_entry *e, tl_error *err)
+{
+    size_t i;
+    tl_column *c;
+    for (i = f->column_count; i > e->first_column; i--)
+        if (f->columns[i - 1].field_id == (int32_t)e->key)
+            return &f->columns[i - 1];
+    if (tli_iceberg_room(&f->allocator, (void **)&f->columns, &f->column_capacity, f->column_count, sizeof *c, err)
+        != TL_OK)
+        return NULL;
+    c = &f->columns[f->column_count++];
+    TLI_FILL(c, 0, sizeof *c);
+    c->file = (uint32_t)f->file_count;
+    c->field_id = (int32_t)e->key;
+    return c;
+}
+
+/* A value of one of the maps. */
+TLI_FN tl_status tli_iceberg_stat(tli_iceberg_files *f, const tli_iceberg_entry *e, const tl_avro_value *v, tl_error *err)
+{
+    tl_column *c;
+    int bytes = v->node->kind == TL_AVRO_BYTES || v->node->kind == TL_AVRO_FIXED;
+    tl_span *bound;
+    uint64_t *count = NULL;
+    uint8_t *has = NULL;
+    if (e->key < INT32_MIN || e->key > INT32_MAX)
+        return tli_err(err, TL_CORRUPT, "a manifest's statistics of an impossible field id", TL_NO_POSITION);
+    c = tli_iceberg_column(f, e, err);
+    if (c == NULL)
+        return TL_NO_MEMORY;
+    if (e->stat == 125 || e->stat == 128) {
+        bound = e->stat == 125 ? &c->lower : &c->upper;
+        if (!bytes)
+            return tli_err(err, TL_CORRUPT, "a bound in a manifest that is no bytes", TL_NO_POSITION);
+        *bound = v->bytes;
+        return tli_iceberg_keep(f->store, bound, err);
+    }
+    switch (e->stat) {
+    case 108: count = &c->size; has = &c->has_size; break;
+    case 109: count = &c->values; has = &c->has_values; break;
+    case 110: count = &c->nulls; has = &c->has_nulls; break;
+    default: count = &c->nans; has = &c->has_nans; break;
+    }
+    if (bytes || v->number < 0)
+        return tli_err(err, TL_CORRUPT, "a count in a manifest that is none", TL_NO_POSITION);
+    *count = (uint64_t)v->number;
+    *has = 1;
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_iceberg_split(tli_iceberg_files *f, tli_iceberg_entry *e, int64_t value, tl_error *err)
+{
+    tl_status st = tli_iceberg_room(&f->allocator, (void **)&f->splits, &f->split_capacity, f->split_count,
+                                    sizeof *f->splits, err);
+    if (st != TL_OK)
+        return st;
+    f->splits[f->split_count++] = value;
+    e->file.split_count++;
+    return TL_OK;
+}
+
+/* A partition value that is one int: its hours, days or months. */
+TLI_FN void tli_iceberg_partition(tli_iceberg_entry *e, const tl_avro_value *v)
+{
+    int integer = v->node->kind == TL_AVRO_INT || v->node->kind == TL_AVRO_LONG;
+    if (integer && v->number >= INT32_MIN && v->number <= INT32_MAX && !e->file.has_partition) {
+        e->file.partition = (int32_t)v->number;
+        e->file.has_partition = 1;
+    }
+}
+
+/* A single value outside maps, lists and the partition. */
+TLI_FN tl_status tli_iceberg_scalar(tli_iceberg_files *f, tli_iceberg_entry *e, int32_t id, const tl_avro_value *v,
+                                    tl_error *err)
+{
+    int integer = v->node->kind == TL_AVRO_INT || v->node->kind == TL_AVRO_LONG;
+    if (v->node->kind == TL_AVRO_NULL)
+        return TL_OK;
+    if (id == 100) {
+        e->file.path = v->bytes;
+        e->seen |= TLI_ICEBERG_PATH;
+        return v->node->kind == TL_AVRO_STRING ? tli_iceberg_keep(f->store, &e->file.path, err)
+                                               : tli_err(err, TL_CORRUPT, "a file path that is no string", TL_NO_POSITION);
+    }
+    if (!integer)
+        return TL_OK;
+    switch (id) {
+    case 0: e->status = v->number; e->seen |= TLI_ICEBERG_STATUS; break;
+    case 1: e->snapshot_id = v->number; e->seen |= TLI_ICEBERG_SNAPSHOT; break;
+    case 3: e->sequence_number = v->number; e->seen |= TLI_ICEBERG_SEQUENCE; break;
+    case 4: e->file_sequence_number = v->number; e->seen |= TLI_ICEBERG_FILE_SEQUENCE; break;
+    case 134: e->content = v->number; break;
+    case 103: e->file.records = (uint64_t)v->number; e->seen |= v->number >= 0 ? TLI_ICEBERG_RECORDS : 0; break;
+    case 104: e->file.size = (uint64_t)v->number; e->seen |= v->number >= 0 ? TLI_ICEBERG_SIZE : 0; break;
+    case 140:
+        e->file.sort_order_id = (int32_t)v->number;
+        e->file.has_sort_order_id = (uint8_t)(v->number >= INT32_MIN && v->number <= INT32_MAX);
+        break;
+    default: break;
+    }
+    return TL_OK;
+}
+
+/* Where in an entry a value stands is told by the frames that are open: entry, data_file, then what is in it. */
+TLI_FN tl_status tli_iceberg_value(tli_iceberg_files *f, tli_iceberg_entry *e, const tl_avro *avro,
+                                   const tl_avro_value *v, tl_error *err)
+{
+    const tl_avro_frame *top = &avro->frames[avro->depth - 1];
+    int32_t id;
+    if (e->partition_depth != 0) {
+        tli_iceberg_partition(e, v);
+        return TL_OK;
+    }
+    if (e->stat == 132)
+        return tli_iceberg_split(f, e, v->number, err);
+    if (e->stat != 0) { /* key and value of a map's entry, in this order */
+        int key = v->field == &avro->nodes[top->node->first];
+        if (top->node->kind != TL_AVRO_RECORD)
+            return tli_err(err, TL_CORRUPT, "a manifest's statistics are no map", TL_NO_POSITION);
+        if (key) {
+            e->key = v->number;
+            return TL_OK;
+        }
+        return v->node->kind == TL_AVRO_NULL ? TL_OK : tli_iceberg_stat(f, e, v, err);
+    }
+    if (avro->depth > 2) /* in something that is not read here */
+        return TL_OK;
+    id = tli_iceberg_id(v->field, tli_iceberg_entry_names, TLI_COUNT(tli_iceberg_entry_names));
+    if ((id == 134 || id >= 100) != (avro->depth == 2)) /* names repeat between entry and data_file */
+        return TL_OK;
+    return tli_iceberg_scalar(f, e, id, v, err);
+}
+
+TLI_FN tl_status tli_iceberg_begin_value(tli_iceberg_entry *e, const tl_avro *avro, const tl_avro_value *v, tl_error *err)
+{
+    int32_t id;
+    if (avro->depth != 3)
+        return TL_OK;
+    id = tli_iceberg_id(v->field, tli_iceberg_entry_names, TLI_COUNT(tli_iceberg_entry_names));
+    if (id == 102)
+        e->partition_depth = 3;
+    else if (id == 108 || id == 109 || id == 110 || id == 137 || id == 125 || id == 128)
+        e->stat = id;
+    else if (id == 132) {
+        e->stat = id;
+        e->file.has_split_offsets = 1;
+    }
+    if (e->stat != 0 && v->node->kind != TL_AVRO_ARRAY)
+        return tli_err(err, TL_CORRUPT, "a manifest's statistics are no list", TL_NO_POSITION);
+    return TL_OK;
+}
+
+TLI_FN void tli_iceberg_end_value(tli_iceberg_entry *e, const tl_avro *avro)
+{
+    if (avro->depth == 2) {
+        e->stat = 0;
+        e->partition_depth = 0;
+    }
+}
+
+/* What a null inherits from the manifest. */
+TLI_FN void tli_iceberg_inherit(tli_iceberg_entry *e, const tli_iceberg_manifest *m)
+{
+    int64_t number = e->status == 1 ? m->sequence_number : 0;
+    e->file.added = (uint8_t)(e->status == 1);
+    e->file.snapshot_id = e->seen & TLI_ICEBERG_SNAPSHOT ? e->snapshot_id : m->added_snapshot_id;
+    e->file.sequence_number = e->seen & TLI_ICEBERG_SEQUENCE ? e->sequence_number : number;
+    e->file.file_sequence_number = e->seen & TLI_ICEBERG_FILE_SEQUENCE ? e->file_sequence_number : number;
+}
+
+/* An entry is whole: it joins the files unless it is a deletion. */
+TLI_FN tl_status tli_iceberg_row(tli_iceberg_files *f, tli_iceberg_entry *e, const tli_iceberg_manifest *m, tl_error *err)
+{
+    const uint32_t needed = TLI_ICEBERG_STATUS | TLI_ICEBERG_PATH | TLI_ICEBERG_RECORDS | TLI_ICEBERG_SIZE;
+    tl_status st;
+    if ((e->seen & needed) != needed || e->status < 0 || e->status > 2)
+        return tli_err(err, TL_CORRUPT, "a manifest entry without status, path, rows or size", TL_NO_POSITION);
+    if (e->content != 0)
+        return tli_err(err, TL_UNSUPPORTED, "a manifest with delete files", TL_NO_POSITION);
+    if (e->status == 2) {
+        f->column_count = e->first_column;
+        f->split_count = e->first_split;
+        return TL_OK;
+    }
+    if (f->file_count >= UINT32_MAX || f->file_count >= f->limits.rows)
+        return tli_err_need(err, TL_LIMIT, "limits.rows", TL_NO_POSITION, f->file_count);
+    st = tli_iceberg_room(&f->allocator, (void **)&f->files, &f->file_capacity, f->file_count, sizeof e->file, err);
+    if (st != TL_OK)
+        return st;
+    tli_iceberg_inherit(e, m);
+    f->files[f->file_count++] = e->file;
+    return TL_OK;
+}
+
+TLI_FN void tli_iceberg_next_entry(const tli_iceberg_files *f, tli_iceberg_entry *e)
+{
+    TLI_FILL(e, 0, sizeof *e);
+    e->first_column = f->column_count;
+    e->first_split = f->split_count;
+}
+
+TLI_FN tl_status tli_iceberg_read_entries(tli_iceberg_files *f, tl_avro *avro, const tli_iceberg_manifest *m,
+                                          tl_error *err)
+{
+    tli_iceberg_entry e;
+    tl_avro_value v;
+    tl_status st = TL_OK;
+    tli_iceberg_next_entry(f, &e);
+    v.event = TL_AVRO_VALUE;
+    while (st == TL_OK && v.event != TL_AVRO_EOF) {
+        st = tl_avro_next(avro, &v, err);
+        if (st != TL_OK)
+            break;
+        if (v.event == TL_AVRO_VALUE)
+            st = tli_iceberg_value(f, &e, avro, &v, err);
+        else if (v.event == TL_AVRO_BEGIN)
+            st = tli_iceberg_begin_value(&e, avro, &v, err);
+        else if (v.event == TL_AVRO_END)
+            tli_iceberg_end_value(&e, avro);
+        else if (v.event == TL_AVRO_ROW) {
+            st = tli_iceberg_row(f, &e, m, err);
+            tli_iceberg_next_entry(f, &e);
+        }
+    }
+    return st;
+}
+
+TLI_FN tl_status tli_iceberg_begin(tli_iceberg_files *f, const tl_metadata *metadata, const tl_limits *limits,
+                                   const tl_allocator *allocator, tl_error *err)
+{
+    TLI_FILL(f, 0, sizeof *f);
+    f->metadata = metadata;
+    f->limits = *limits;
+    f->allocator = tli_mem_allocator(allocator);
+    f->store = tli_mem_store_new(&f->allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    return f->store != NULL ? TL_OK : TL_NO_MEMORY;
+}
+
+/* Adds one manifest object, in the order of the list. The bytes are not needed afterwards. */
+TLI_FN tl_status tli_iceberg_add(tli_iceberg_files *f, const tli_iceberg_manifest *manifest, const void *bytes,
+                                 size_t size, tl_error *err)
+{
+    tl_avro *avro = (tl_avro *)tli_mem_new(&f->allocator, sizeof *avro);
+    tl_status st;
+    if (avro == NULL)
+        return tli_mem_failed(&f->allocator, err);
+    st = tl_avro_open(avro, bytes, size, &f->limits, &f->allocator, err);
+    if (st == TL_OK)
+        st = tli_iceberg_unique(avro, &avro->nodes[0], err);
+    if (st == TL_OK)
+        st = tli_iceberg_read_entries(f, avro, manifest, err);
+    tl_avro_close(avro);
+    tli_mem_delete(&f->allocator, avro, sizeof *avro);
+    return st;
+}
+
+/* Fills a document with the sections of layout 1. */
+TLI_FN tl_status tli_iceberg_finish(tli_iceberg_files *f, tl_document *document, tl_span metadata_text, tl_error *err)
+{
+    tl_head_parts parts;
+    size_t i, split = 0;
+    tl_status st;
+    for (i = 0; i < f->file_count; i++) { /* only now do the split offsets lie still */
+        f->files[i].split_offsets = f->splits == NULL ? NULL : f->splits + split;
+        split += f->files[i].split_count;
+    }
+    TLI_FILL(&parts, 0, sizeof parts);
+    parts.metadata = metadata_text;
+    parts.files = f->files;
+    parts.file_count = f->file_count;
+    parts.columns = f->columns;
+    parts.column_count = f->column_count;
+    document->allocator = f->allocator;
+    st = tli_view_document(document, &parts, err);
+    f->memory = f->file_count * sizeof(tl_file) + f->column_count * sizeof(tl_column);
+    return st;
+}
+
+TLI_FN void tli_iceberg_end(tli_iceberg_files *f)
+{
+    tli_mem_delete(&f->allocator, f->files, f->file_capacity * sizeof *f->files);
+    tli_mem_delete(&f->allocator, f->columns, f->column_capacity * sizeof *f->columns);
+    tli_mem_delete(&f->allocator, f->splits, f->split_capacity * sizeof *f->splits);
+    tli_mem_store_drop(f->store);
+    TLI_FILL(f, 0, sizeof *f);
+}
+#endif /* TIMELAKE_NO_LAKE */

@@ -1,0 +1,1 @@
+/* >>iceberg: private room, nothing public. */

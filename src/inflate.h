@@ -1,0 +1,1 @@
+/* >>inflate: private room, nothing public. */

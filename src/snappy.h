@@ -1,0 +1,1 @@
+/* >>snappy: private room, nothing public. */
