@@ -95,20 +95,23 @@ TLI_FN tl_status tli_avro_schema_bad(const tli_avro_builder *b, const char *text
     return tli_avro_bad(b->avro, (const uint8_t *)b->avro->schema_text.data, TL_CORRUPT, text, b->err);
 }
 
-TLI_FN tl_status tli_avro_room(const tli_avro_builder *b, void **items, uint32_t *capacity, uint32_t count, size_t size)
+/* Room for one more item: the block, moved or not; NULL with b->err filled. */
+TLI_FN void *tli_avro_room(const tli_avro_builder *b, void *items, uint32_t *capacity, uint32_t count, size_t size)
 {
     uint32_t more = *capacity == 0 ? 64 : *capacity * 2;
     void *grown;
     if (count < *capacity)
-        return TL_OK;
-    if (more > TLI_AVRO_NODES)
-        return tli_err(b->err, TL_LIMIT, "an Avro schema of too many types", TL_NO_POSITION);
-    grown = tli_mem_resize(&b->allocator, *items, *capacity * size, more * size);
+        return items;
+    if (more > TLI_AVRO_NODES) {
+        (void)tli_err(b->err, TL_LIMIT, "an Avro schema of too many types", TL_NO_POSITION);
+        return NULL;
+    }
+    grown = tli_mem_resize(&b->allocator, items, *capacity * size, more * size);
     if (grown == NULL)
-        return tli_mem_failed(&b->allocator, b->err);
-    *items = grown;
-    *capacity = more;
-    return TL_OK;
+        (void)tli_mem_failed(&b->allocator, b->err);
+    else
+        *capacity = more;
+    return grown;
 }
 
 TLI_FN tl_span tli_avro_text(const tli_avro_builder *b, const tl_json_node *object, const char *name)
@@ -135,11 +138,15 @@ TLI_FN tl_status tli_avro_child(tli_avro_builder *b, uint32_t parent, uint32_t *
 {
     tl_avro *a = b->avro;
     uint32_t n = a->node_count;
-    tl_status st = tli_avro_room(b, (void **)&b->nodes, &a->node_capacity, n, sizeof *b->nodes);
-    if (st == TL_OK)
-        st = tli_avro_room(b, (void **)&b->todo, &b->todo_capacity, b->todo_count, sizeof *b->todo);
-    if (st != TL_OK)
-        return st;
+    tl_avro_node *nodes = (tl_avro_node *)tli_avro_room(b, b->nodes, &a->node_capacity, n, sizeof *nodes);
+    tli_avro_todo *todo;
+    if (nodes == NULL)
+        return b->err->status;
+    b->nodes = nodes;
+    todo = (tli_avro_todo *)tli_avro_room(b, b->todo, &b->todo_capacity, b->todo_count, sizeof *todo);
+    if (todo == NULL)
+        return b->err->status;
+    b->todo = todo;
     if (json == NULL)
         return tli_avro_schema_bad(b, "an Avro schema with a type that is not there");
     TLI_FILL(&b->nodes[n], 0, sizeof b->nodes[n]);
@@ -205,10 +212,10 @@ TLI_FN tl_status tli_avro_by_name(tli_avro_builder *b, uint32_t node, tl_span na
 
 TLI_FN tl_status tli_avro_define(tli_avro_builder *b, uint32_t node, const tl_json_node *json)
 {
-    tl_status st = tli_avro_room(b, (void **)&b->named, &b->named_capacity, b->named_count, sizeof *b->named);
-    tli_avro_named *d;
-    if (st != TL_OK)
-        return st;
+    tli_avro_named *d = (tli_avro_named *)tli_avro_room(b, b->named, &b->named_capacity, b->named_count, sizeof *d);
+    if (d == NULL)
+        return b->err->status;
+    b->named = d;
     d = &b->named[b->named_count++];
     d->name = tli_avro_last(tli_avro_text(b, json, "name"));
     d->node = node;
@@ -216,10 +223,21 @@ TLI_FN tl_status tli_avro_define(tli_avro_builder *b, uint32_t node, const tl_js
     return d->name.size != 0 ? TL_OK : tli_avro_schema_bad(b, "an Avro type without a name");
 }
 
+/* The types added since `from` are built in the order they stand in: a name may be used behind its definition. */
+TLI_FN void tli_avro_in_order(tli_avro_builder *b, uint32_t from)
+{
+    uint32_t i, k = b->todo_count;
+    for (i = from; i + 1 < k; i++) { /* the last one is taken first */
+        tli_avro_todo swap = b->todo[i];
+        b->todo[i] = b->todo[--k];
+        b->todo[k] = swap;
+    }
+}
+
 TLI_FN tl_status tli_avro_record(tli_avro_builder *b, uint32_t node, const tl_json_node *json)
 {
     const tl_json_node *fields = tl_json_member(&b->avro->schema, json, tl_text("fields")), *f;
-    uint32_t last = 0, from = b->todo_count, i, k;
+    uint32_t last = 0, from = b->todo_count;
     tl_status st = tli_avro_define(b, node, json);
     if (st != TL_OK)
         return st;
@@ -228,18 +246,15 @@ TLI_FN tl_status tli_avro_record(tli_avro_builder *b, uint32_t node, const tl_js
     for (f = tl_json_first(fields); f != NULL && st == TL_OK; f = tl_json_next(fields, f))
         st = tli_avro_child(b, node, &last, tl_json_member(&b->avro->schema, f, tl_text("type")),
                             tli_avro_id(b, f, "field-id"), tli_avro_text(b, f, "name"));
-    for (i = from, k = b->todo_count; st == TL_OK && i + 1 < k; i++) { /* built in order: the first is taken first */
-        tli_avro_todo swap = b->todo[i];
-        b->todo[i] = b->todo[--k];
-        b->todo[k] = swap;
-    }
+    if (st == TL_OK)
+        tli_avro_in_order(b, from);
     return st;
 }
 
 TLI_FN tl_status tli_avro_union(tli_avro_builder *b, uint32_t node, const tl_json_node *json)
 {
     const tl_json_node *branch;
-    uint32_t last = 0;
+    uint32_t last = 0, from = b->todo_count;
     tl_status st = TL_OK;
     b->nodes[node].kind = TL_AVRO_UNION;
     if (json->count == 0)
@@ -248,6 +263,8 @@ TLI_FN tl_status tli_avro_union(tli_avro_builder *b, uint32_t node, const tl_jso
         st = branch->kind == TL_JSON_ARRAY ? tli_avro_schema_bad(b, "an Avro union in a union")
                                            : tli_avro_child(b, node, &last, branch, b->nodes[node].field_id,
                                                             b->nodes[node].name);
+    if (st == TL_OK)
+        tli_avro_in_order(b, from);
     return st;
 }
 
@@ -329,10 +346,12 @@ TLI_FN tl_status tli_avro_build(tli_avro_builder *b)
     tl_avro *a = b->avro;
     uint32_t last = 0;
     tl_span none = tli_text_span(NULL, 0), name;
-    tl_status st = tli_avro_room(b, (void **)&b->nodes, &a->node_capacity, 0, sizeof *b->nodes);
-    if (st != TL_OK)
-        return st;
+    tl_status st;
+    b->nodes = (tl_avro_node *)tli_avro_room(b, NULL, &a->node_capacity, 0, sizeof *b->nodes);
+    if (b->nodes == NULL)
+        return b->err->status;
     TLI_FILL(b->nodes, 0, sizeof *b->nodes);
+    a->node_count = 1;
     st = tli_avro_child(b, 0, &last, a->schema.root, -1, none); /* node 1; node 0 becomes the row when all is built */
     while (st == TL_OK && b->todo_count != 0) {
         tli_avro_todo t = b->todo[--b->todo_count];
@@ -429,7 +448,9 @@ TL_API tl_status tl_avro_open(tl_avro *avro, const void *bytes, size_t size, con
 {
     tl_limits l = tl_limits_resolve(limits);
     tli_avro_builder b;
+    tl_error local;
     tl_status st;
+    err = err != NULL ? err : &local;
     TLI_FILL(avro, 0, sizeof *avro);
     TLI_FILL(&b, 0, sizeof b);
     avro->block.allocator = tli_mem_allocator(allocator);

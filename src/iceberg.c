@@ -33,22 +33,20 @@ typedef struct tli_iceberg_files {
     uint64_t memory;  /* of the finished document */
 } tli_iceberg_files;
 
-/* Room for one more item of a growing array. */
-TLI_FN tl_status tli_iceberg_room(const tl_allocator *a, void **items, size_t *capacity, size_t count, size_t size,
-                                  tl_error *err)
+/* Room for one more item of a growing array: the block, moved or not; NULL with err filled. */
+TLI_FN void *tli_iceberg_room(const tl_allocator *a, void *items, size_t *capacity, size_t count, size_t size,
+                              tl_error *err)
 {
     size_t more = *capacity == 0 ? 64 : *capacity + *capacity / 2;
     void *grown;
     if (count < *capacity)
-        return TL_OK;
-    if (more > SIZE_MAX / 2 / size)
-        return tli_err(err, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
-    grown = tli_mem_resize(a, *items, *capacity * size, more * size);
+        return items;
+    grown = more > SIZE_MAX / 2 / size ? NULL : tli_mem_resize(a, items, *capacity * size, more * size);
     if (grown == NULL)
-        return tli_mem_failed(a, err);
-    *items = grown;
-    *capacity = more;
-    return TL_OK;
+        (void)tli_mem_failed(a, err);
+    else
+        *capacity = more;
+    return grown;
 }
 
 TLI_FN tl_status tli_iceberg_keep(tli_store *store, tl_span *bytes, tl_error *err)
@@ -131,15 +129,18 @@ TLI_FN tl_status tli_iceberg_list_row(tli_iceberg_list *list, tli_iceberg_manife
                                       const tl_allocator *a, tl_error *err)
 {
     size_t capacity = list->capacity;
+    tli_iceberg_manifest *entries;
     tl_status st;
     if ((seen & 3) != 3 || m->length < 0)
         return tli_err(err, TL_CORRUPT, "a manifest list entry without path or length", TL_NO_POSITION);
     if (m->content != 0)
         return tli_err(err, TL_UNSUPPORTED, "a manifest of delete files", TL_NO_POSITION);
-    st = tli_iceberg_room(a, (void **)&list->entries, &capacity, list->count, sizeof *m, err);
+    entries = (tli_iceberg_manifest *)tli_iceberg_room(a, list->entries, &capacity, list->count, sizeof *m, err);
+    if (entries == NULL)
+        return err->status;
+    list->entries = entries;
     list->capacity = (uint32_t)capacity;
-    if (st == TL_OK)
-        st = tli_iceberg_keep(list->store, &m->path, err);
+    st = tli_iceberg_keep(list->store, &m->path, err);
     if (st == TL_OK)
         list->entries[list->count++] = *m;
     return st;
@@ -217,6 +218,8 @@ typedef struct tli_iceberg_entry {
     int32_t stat;  /* the map that is open: its field id, or 0 */
     int64_t key;   /* of the map's entry */
     size_t first_column, first_split;
+    size_t expect;  /* where the map's next id probably is */
+    uint8_t unsorted;
     uint32_t partition_depth; /* of the partition record, 0: not within */
 } tli_iceberg_entry;
 
@@ -225,17 +228,29 @@ enum {
     TLI_ICEBERG_PATH = 16, TLI_ICEBERG_RECORDS = 32, TLI_ICEBERG_SIZE = 64
 };
 
-/* The statistics of a field id in the entry, made when it is the first. */
-TLI_FN tl_column *tli_iceberg_column(tli_iceberg_files *f, const tli_iceberg_entry *e, tl_error *err)
+#define TLI_ICEBERG_UNSORTED 4096 /* columns of an entry that may come out of order: each is searched for */
+
+/* The statistics of a field id in the entry, made when it is the first. Maps name the ids in the same rising order. */
+TLI_FN tl_column *tli_iceberg_column(tli_iceberg_files *f, tli_iceberg_entry *e, tl_error *err)
 {
     size_t i;
     tl_column *c;
-    for (i = f->column_count; i > e->first_column; i--)
+    if (e->expect < f->column_count && f->columns[e->expect].field_id == (int32_t)e->key)
+        return &f->columns[e->expect++];
+    if (f->column_count != e->first_column && f->columns[f->column_count - 1].field_id >= (int32_t)e->key) {
+        if (f->column_count - e->first_column > TLI_ICEBERG_UNSORTED) {
+            (void)tli_err(err, TL_LIMIT, "statistics of too many columns out of order", TL_NO_POSITION);
+            return NULL;
+        }
+        e->unsorted = 1;
+    }
+    for (i = f->column_count; e->unsorted && i > e->first_column; i--)
         if (f->columns[i - 1].field_id == (int32_t)e->key)
             return &f->columns[i - 1];
-    if (tli_iceberg_room(&f->allocator, (void **)&f->columns, &f->column_capacity, f->column_count, sizeof *c, err)
-        != TL_OK)
+    c = (tl_column *)tli_iceberg_room(&f->allocator, f->columns, &f->column_capacity, f->column_count, sizeof *c, err);
+    if (c == NULL)
         return NULL;
+    f->columns = c;
     c = &f->columns[f->column_count++];
     TLI_FILL(c, 0, sizeof *c);
     c->file = (uint32_t)f->file_count;
@@ -244,7 +259,7 @@ TLI_FN tl_column *tli_iceberg_column(tli_iceberg_files *f, const tli_iceberg_ent
 }
 
 /* A value of one of the maps. */
-TLI_FN tl_status tli_iceberg_stat(tli_iceberg_files *f, const tli_iceberg_entry *e, const tl_avro_value *v, tl_error *err)
+TLI_FN tl_status tli_iceberg_stat(tli_iceberg_files *f, tli_iceberg_entry *e, const tl_avro_value *v, tl_error *err)
 {
     tl_column *c;
     int bytes = v->node->kind == TL_AVRO_BYTES || v->node->kind == TL_AVRO_FIXED;
@@ -255,7 +270,7 @@ TLI_FN tl_status tli_iceberg_stat(tli_iceberg_files *f, const tli_iceberg_entry 
         return tli_err(err, TL_CORRUPT, "a manifest's statistics of an impossible field id", TL_NO_POSITION);
     c = tli_iceberg_column(f, e, err);
     if (c == NULL)
-        return TL_NO_MEMORY;
+        return err->status;
     if (e->stat == 125 || e->stat == 128) {
         bound = e->stat == 125 ? &c->lower : &c->upper;
         if (!bytes)
@@ -278,10 +293,11 @@ TLI_FN tl_status tli_iceberg_stat(tli_iceberg_files *f, const tli_iceberg_entry 
 
 TLI_FN tl_status tli_iceberg_split(tli_iceberg_files *f, tli_iceberg_entry *e, int64_t value, tl_error *err)
 {
-    tl_status st = tli_iceberg_room(&f->allocator, (void **)&f->splits, &f->split_capacity, f->split_count,
-                                    sizeof *f->splits, err);
-    if (st != TL_OK)
-        return st;
+    int64_t *splits = (int64_t *)tli_iceberg_room(&f->allocator, f->splits, &f->split_capacity, f->split_count,
+                                                  sizeof *splits, err);
+    if (splits == NULL)
+        return err->status;
+    f->splits = splits;
     f->splits[f->split_count++] = value;
     e->file.split_count++;
     return TL_OK;
@@ -364,6 +380,7 @@ TLI_FN tl_status tli_iceberg_begin_value(tli_iceberg_entry *e, const tl_avro *av
     int32_t id;
     if (avro->depth != 3)
         return TL_OK;
+    e->expect = e->first_column;
     id = tli_iceberg_id(v->field, tli_iceberg_entry_names, TLI_COUNT(tli_iceberg_entry_names));
     if (id == 102)
         e->partition_depth = 3;
@@ -400,7 +417,7 @@ TLI_FN void tli_iceberg_inherit(tli_iceberg_entry *e, const tli_iceberg_manifest
 TLI_FN tl_status tli_iceberg_row(tli_iceberg_files *f, tli_iceberg_entry *e, const tli_iceberg_manifest *m, tl_error *err)
 {
     const uint32_t needed = TLI_ICEBERG_STATUS | TLI_ICEBERG_PATH | TLI_ICEBERG_RECORDS | TLI_ICEBERG_SIZE;
-    tl_status st;
+    tl_file *files;
     if ((e->seen & needed) != needed || e->status < 0 || e->status > 2)
         return tli_err(err, TL_CORRUPT, "a manifest entry without status, path, rows or size", TL_NO_POSITION);
     if (e->content != 0)
@@ -412,9 +429,10 @@ TLI_FN tl_status tli_iceberg_row(tli_iceberg_files *f, tli_iceberg_entry *e, con
     }
     if (f->file_count >= UINT32_MAX || f->file_count >= f->limits.rows)
         return tli_err_need(err, TL_LIMIT, "limits.rows", TL_NO_POSITION, f->file_count);
-    st = tli_iceberg_room(&f->allocator, (void **)&f->files, &f->file_capacity, f->file_count, sizeof e->file, err);
-    if (st != TL_OK)
-        return st;
+    files = (tl_file *)tli_iceberg_room(&f->allocator, f->files, &f->file_capacity, f->file_count, sizeof e->file, err);
+    if (files == NULL)
+        return err->status;
+    f->files = files;
     tli_iceberg_inherit(e, m);
     f->files[f->file_count++] = e->file;
     return TL_OK;

@@ -527,7 +527,8 @@ TLI_FN int tli_load_files_next(tl_load *load)
     if (load->files == NULL)
         return tli_load_fails(load, TL_NO_MEMORY, "out of memory", load->location);
     TLI_FILL(load->files, 0, sizeof *load->files);
-    tli_iceberg_begin(&load->files->files, &t->metadata, &lo->limits, &lo->compression, &lo->op.allocator);
+    if (tli_iceberg_begin(&load->files->files, &t->metadata, &lo->limits, &lo->op.allocator, &why) != TL_OK)
+        return tli_load_fail(load, &why, load->location);
     if (!t->metadata.has_snapshot)
         return tli_load_finish_files(load, &why);
     if (t->metadata.manifest_list.data == NULL)
@@ -548,8 +549,7 @@ TLI_FN int tli_load_listed_manifests(tl_load *load)
         return tli_load_fails(load, TL_CORRUPT, "the manifest list is not there", slot->request.key);
     if (slot->outcome != TL_OUTCOME_OK)
         return tli_load_bad(load, 0);
-    if (tli_iceberg_read_list(&f->list, slot->body->data, slot->body->size, &lo->limits, &lo->compression,
-                              &lo->op.allocator, &why)
+    if (tli_iceberg_read_list(&f->list, slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, &why)
         != TL_OK)
         return tli_load_fail(load, &why, slot->request.key);
     tli_op_clear(&load->op);

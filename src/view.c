@@ -832,31 +832,38 @@ typedef struct tli_view_writer {
     size_t footers;
 } tli_view_writer;
 
-/* Appends a head with these sections to `out`. */
-TLI_FN tl_status tli_view_encode(tli_view_writer *w, tl_buffer *out, unsigned sections, tl_error *err)
+/* Fills an empty document, which takes a count of the writer's store, with these sections. */
+TLI_FN tl_status tli_view_fill(tli_view_writer *w, tl_document *document, unsigned sections, tl_error *err)
 {
-    tl_document document;
     tl_section *section;
     unsigned i;
     tl_status st;
-    TLI_FILL(&document, 0, sizeof document);
-    document.allocator = w->allocator;
-    document.store = w->store;
+    TLI_FILL(document, 0, sizeof *document);
+    document->allocator = w->allocator;
+    document->store = w->store;
     tli_mem_store_keep(w->store);
-    st = tli_doc_property(&document, tl_text("layout"), tl_text("1"), err);
+    st = tli_doc_property(document, tl_text("layout"), tl_text("1"), err);
     for (i = 0; st == TL_OK && i < TLI_VIEW_WRITE_PIECES; i++) {
         const tli_view_piece *piece = &w->pieces[i];
         if (!(sections >> i & 1u))
             continue;
-        st = tli_doc_section(&document, tl_text(piece->layout->section), piece->schema, 1, NULL, &section, err);
+        st = tli_doc_section(document, tl_text(piece->layout->section), piece->schema, 1, NULL, &section, err);
         if (st != TL_OK)
             break;
         section->rows = section->batches[0].rows = piece->rows;
         section->batches[0].columns = piece->columns;
     }
     if (st == TL_OK && (sections & TLI_VIEW_WRITE_LAST_VALUES) != 0)
-        st = tl_document_add(&document, tl_text("last_values"), w->parts->last_schema, w->parts->last_values,
+        st = tl_document_add(document, tl_text("last_values"), w->parts->last_schema, w->parts->last_values,
                              w->parts->last_value_batches, err);
+    return st;
+}
+
+/* Appends a head with these sections to `out`. */
+TLI_FN tl_status tli_view_encode(tli_view_writer *w, tl_buffer *out, unsigned sections, tl_error *err)
+{
+    tl_document document;
+    tl_status st = tli_view_fill(w, &document, sections, err);
     if (st == TL_OK)
         st = tl_head_encode(out, w->version, w->codec, &document, w->options, err);
     tl_document_free(&document);
@@ -1004,6 +1011,31 @@ TLI_FN tl_status tli_view_prepare(tli_view_writer *w, tl_error *err)
     in.count = parts->column_count;
     st = tli_view_order(w->store, in.count, in.items, tli_view_column_before, &in.order, err);
     return st == TL_OK ? tli_view_build(w->store, &tli_view_columns, &in, &w->pieces[TLI_VIEW_WRITE_COLUMNS], err) : st;
+}
+
+/* The sections that are always there as a document of its own: what a head would say of these parts. `document` is
+   empty but for its allocator; on failure it stays so. */
+TLI_FN tl_status tli_view_document(tl_document *document, const tl_head_parts *parts, tl_error *err)
+{
+    tli_view_writer w;
+    tl_document filled;
+    tl_status st;
+    TLI_FILL(&w, 0, sizeof w);
+    w.parts = parts;
+    w.allocator = document->allocator;
+    w.store = tli_mem_store_new(&w.allocator, SIZE_MAX / 2, NULL, 0, NULL, NULL, err);
+    if (w.store == NULL)
+        return err->status;
+    st = tli_view_prepare(&w, err);
+    if (st == TL_OK) {
+        st = tli_view_fill(&w, &filled, TLI_VIEW_WRITE_ALWAYS, err);
+        if (st == TL_OK)
+            *document = filled;
+        else
+            tl_document_free(&filled);
+    }
+    tli_mem_store_drop(w.store);
+    return st;
 }
 
 TL_API tl_status tl_head_write(tl_buffer *out, uint64_t version, tl_span codec, const tl_head_parts *parts,
