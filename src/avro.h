@@ -10,7 +10,8 @@ typedef enum tl_avro_kind {
     TL_AVRO_STRING, TL_AVRO_FIXED, TL_AVRO_ENUM, TL_AVRO_RECORD, TL_AVRO_ARRAY, TL_AVRO_MAP, TL_AVRO_UNION
 } tl_avro_kind;
 
-/* A type where it is used. Children: fields of a record, branches of a union, the element of an array, the value of a map. */
+/* A type where it is used. Children: fields of a record, branches of a union, the element of an array, the value of
+   a map. */
 typedef struct tl_avro_node {
     tl_avro_kind kind;
     int32_t field_id;   /* -1: none */
@@ -77,7 +78,8 @@ typedef struct tl_avro {
     tl_avro_frame frames[TL_AVRO_DEPTH];
 } tl_avro;
 
-/* Opens a file in memory, which is borrowed until tl_avro_close: header and schema are read. On failure nothing is held. */
+/* Opens a file in memory, which is borrowed until tl_avro_close: header and schema are read. On failure nothing is
+   held. */
 TL_API tl_status tl_avro_open(tl_avro *avro, const void *bytes, size_t size, const tl_limits *limits,
                               const tl_allocator *allocator, tl_error *err);
 
@@ -90,5 +92,6 @@ TL_API tl_span tl_avro_metadata(const tl_avro *avro, tl_span key);
 /* Metadata entry i, in the file's order; 0 past the last. */
 TL_API int tl_avro_metadata_at(const tl_avro *avro, uint32_t i, tl_span *key, tl_span *value);
 
+/* Frees what the reader owns. The file's bytes are the caller's again. */
 TL_API void tl_avro_close(tl_avro *avro);
 #endif /* TIMELAKE_NO_LAKE */

@@ -1,4 +1,5 @@
 /* >>contract */
+#ifndef TIMELAKE_NO_LAKE
 #define TLI_CONTRACT_MINOR 3u /* the format known here: 0.3.0 */
 
 /* How a value is read into a member of tl_contract. */
@@ -95,7 +96,8 @@ TLI_FN int tli_contract_duration(tl_span s, int64_t *value)
         uint32_t seconds;
     } units[] = {{"s", 1},         {"sec", 1},       {"secs", 1},       {"second", 1},   {"seconds", 1}, {"m", 60},
                  {"min", 60},      {"mins", 60},     {"minute", 60},    {"minutes", 60}, {"h", 3600},    {"hr", 3600},
-                 {"hrs", 3600},    {"hour", 3600},   {"hours", 3600},   {"d", 86400},    {"day", 86400}, {"days", 86400},
+                 {"hrs", 3600},    {"hour", 3600},   {"hours", 3600},   {"d", 86400},    {"day", 86400}, {"days",
+                                                                                                          86400},
                  {"w", 604800},    {"week", 604800}, {"weeks", 604800}, {"y", 31536000}, {"year", 31536000},
                  {"years", 31536000}};
     size_t digits = 0, i;
@@ -257,7 +259,8 @@ TL_API tl_status tl_contract_may_read(const tl_contract *contract, tl_error *err
 {
     if (contract->format_major == 0 && contract->format_minor <= TLI_CONTRACT_MINOR)
         return TL_OK;
-    return tli_err(err, TL_UNSUPPORTED, "the table's format is newer than 0.3, which this library reads", TL_NO_POSITION);
+    return tli_err(err, TL_UNSUPPORTED, "the table's format is newer than 0.3, which this library reads",
+                   TL_NO_POSITION);
 }
 
 TL_API tl_status tl_contract_may_write(const tl_contract *contract, tl_error *err)
@@ -267,3 +270,4 @@ TL_API tl_status tl_contract_may_write(const tl_contract *contract, tl_error *er
     return tli_err(err, TL_UNSUPPORTED, "the table's format is newer than 0.3, which this library writes",
                    TL_NO_POSITION);
 }
+#endif /* TIMELAKE_NO_LAKE */

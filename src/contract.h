@@ -1,4 +1,5 @@
 /* >>contract: what a table's properties mean (the `timelake.` ones). */
+#ifndef TIMELAKE_NO_LAKE
 
 typedef enum tl_chunk { TL_CHUNK_NONE, TL_CHUNK_HOUR, TL_CHUNK_DAY, TL_CHUNK_MONTH } tl_chunk;
 
@@ -30,3 +31,4 @@ TL_API tl_span tl_contract_column(const tl_contract *contract, uint32_t i);
 /* TL_OK when this library knows the table's format well enough (it knows 0.3.0), else TL_UNSUPPORTED. */
 TL_API tl_status tl_contract_may_read(const tl_contract *contract, tl_error *err);
 TL_API tl_status tl_contract_may_write(const tl_contract *contract, tl_error *err);
+#endif /* TIMELAKE_NO_LAKE */

@@ -70,7 +70,8 @@ typedef struct tli_iceberg_name {
     int32_t id;
 } tli_iceberg_name;
 
-/* The id of a field: its own, else the one its name stands for (of a nested record's fields: `inner` of their parent). */
+/* The id of a field: its own, else the one its name stands for (of a nested record's fields: `inner` of their
+   parent). */
 TLI_FN int32_t tli_iceberg_id(const tl_avro_node *field, const tli_iceberg_name *names, size_t count)
 {
     size_t i;
@@ -182,7 +183,8 @@ TLI_FN tl_status tli_iceberg_read_list(tli_iceberg_list *list, const void *bytes
         if (st != TL_OK)
             break;
         if (v.event == TL_AVRO_VALUE && avro->depth == 1)
-            tli_iceberg_list_value(&m, tli_iceberg_id(v.field, tli_iceberg_list_names, TLI_COUNT(tli_iceberg_list_names)),
+            tli_iceberg_list_value(&m, tli_iceberg_id(v.field, tli_iceberg_list_names,
+                                                      TLI_COUNT(tli_iceberg_list_names)),
                                    &v, &seen);
         if (v.event == TL_AVRO_ROW) {
             if (avro->rows > limits->batches)
@@ -324,7 +326,8 @@ TLI_FN tl_status tli_iceberg_scalar(tli_iceberg_files *f, tli_iceberg_entry *e, 
         e->file.path = v->bytes;
         e->seen |= TLI_ICEBERG_PATH;
         return v->node->kind == TL_AVRO_STRING ? tli_iceberg_keep(f->store, &e->file.path, err)
-                                               : tli_err(err, TL_CORRUPT, "a file path that is no string", TL_NO_POSITION);
+                                               : tli_err(err, TL_CORRUPT, "a file path that is no string",
+                                                         TL_NO_POSITION);
     }
     if (!integer)
         return TL_OK;
@@ -375,7 +378,8 @@ TLI_FN tl_status tli_iceberg_value(tli_iceberg_files *f, tli_iceberg_entry *e, c
     return tli_iceberg_scalar(f, e, id, v, err);
 }
 
-TLI_FN tl_status tli_iceberg_begin_value(tli_iceberg_entry *e, const tl_avro *avro, const tl_avro_value *v, tl_error *err)
+TLI_FN tl_status tli_iceberg_begin_value(tli_iceberg_entry *e, const tl_avro *avro, const tl_avro_value *v,
+                                         tl_error *err)
 {
     int32_t id;
     if (avro->depth != 3)
@@ -414,7 +418,8 @@ TLI_FN void tli_iceberg_inherit(tli_iceberg_entry *e, const tli_iceberg_manifest
 }
 
 /* An entry is whole: it joins the files unless it is a deletion. */
-TLI_FN tl_status tli_iceberg_row(tli_iceberg_files *f, tli_iceberg_entry *e, const tli_iceberg_manifest *m, tl_error *err)
+TLI_FN tl_status tli_iceberg_row(tli_iceberg_files *f, tli_iceberg_entry *e, const tli_iceberg_manifest *m,
+                                 tl_error *err)
 {
     const uint32_t needed = TLI_ICEBERG_STATUS | TLI_ICEBERG_PATH | TLI_ICEBERG_RECORDS | TLI_ICEBERG_SIZE;
     tl_file *files;

@@ -4,7 +4,8 @@
 #define TLI_INFLATE_MAX 15u
 #define TLI_INFLATE_SYMBOLS 288u
 
-/* A Huffman code: a table of the short codes (symbol << 4 | length; 0: longer or none), and canonical counts for all. */
+/* A Huffman code: a table of the short codes (symbol << 4 | length; 0: longer or none), and canonical counts for
+   all. */
 typedef struct tli_inflate_code {
     uint16_t table[1u << TLI_INFLATE_BITS];
     uint16_t count[TLI_INFLATE_MAX + 1];
@@ -236,9 +237,12 @@ TLI_FN tl_status tli_inflate_codes(tli_inflate *s)
 {
     static const uint16_t length_base[29] = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
                                              31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
-    static const uint8_t length_bits[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
-    static const uint16_t distance_base[30] = {1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
-                                               193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+    static const uint8_t length_bits[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4,
+                                            5, 5, 5, 5, 0};
+    static const uint16_t distance_base[30] = {1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,
+                                               97,    129,
+                                               193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193,
+                                                   12289, 16385, 24577};
     for (;;) {
         uint32_t symbol, code;
         size_t length, distance;
@@ -272,8 +276,8 @@ TLI_FN tl_status tli_inflate_codes(tli_inflate *s)
     }
 }
 
-/* Appends the plain bytes of one stream, which must end where `src` ends, to `out`; at most `limit`. On failure `out` may
-   hold a part. Work memory comes from out->allocator. */
+/* Appends the plain bytes of one stream, which must end where `src` ends, to `out`; at most `limit`. On failure
+   `out` may hold a part. Work memory comes from out->allocator. */
 TLI_FN tl_status tli_inflate_decode(tl_buffer *out, size_t limit, const void *src, size_t size, tl_error *err)
 {
     tl_allocator a = tli_mem_allocator(&out->allocator);

@@ -1,4 +1,5 @@
 /* >>keys: names of a table's objects, both ways. */
+#ifndef TIMELAKE_NO_LAKE
 
 /* The name of a metadata file ends so; what stands between `v` and it is the version. */
 #define TLI_KEYS_METADATA ".metadata.json"
@@ -63,3 +64,4 @@ TLI_FN uint64_t tli_keys_hint(const void *body, size_t size)
         size--;
     return tli_keys_number(text + from, size - from, &version) ? version : 0;
 }
+#endif /* TIMELAKE_NO_LAKE */

@@ -1,4 +1,5 @@
 /* >>lake */
+#ifndef TIMELAKE_NO_LAKE
 typedef struct tli_lake_entry {
     tl_table *table;     /* NULL: only the bar is known */
     char *location;      /* owned */
@@ -79,7 +80,8 @@ TL_API tl_status tl_lake_init(tl_lake *lake, const tl_lake_options *options)
         lake->options = *options;
     lake->options.limits = tl_limits_resolve(&lake->options.limits);
     lake->options.op.allocator = tli_mem_allocator(&lake->options.op.allocator);
-    lake->options.op.accept = lake->options.op.accept != 0 ? lake->options.op.accept : lake->options.limits.object_bytes;
+    lake->options.op.accept = lake->options.op.accept != 0 ? lake->options.op.accept
+        : lake->options.limits.object_bytes;
     lake->options.memory = lake->options.memory != 0 ? lake->options.memory : (uint64_t)256 << 20;
     return (lake->options.lock == NULL) == (lake->options.unlock == NULL) ? TL_OK : TL_MISUSE;
 }
@@ -273,3 +275,4 @@ TL_API void tl_lake_free(tl_lake *lake)
     lake->entries = NULL;
     lake->count = lake->capacity = 0;
 }
+#endif /* TIMELAKE_NO_LAKE */

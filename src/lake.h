@@ -1,5 +1,6 @@
-/* >>lake: what a process knows: the newest version seen of each table (never backwards), within a memory budget, and what
-   every machine is given: codecs, limits, allocator, seed, locks. */
+/* >>lake: what a process knows: the newest version seen of each table (never backwards), within a memory budget, and
+   what every machine is given: codecs, limits, allocator, seed, locks. */
+#ifndef TIMELAKE_NO_LAKE
 
 /* Where a table version came from. */
 typedef enum tl_source { TL_FROM_HEAD, TL_FROM_CHAIN } tl_source;
@@ -25,8 +26,8 @@ typedef struct tl_table {
 TL_API tl_table *tl_table_keep(tl_table *table);
 TL_API void tl_table_drop(tl_table *table);
 
-/* The newest row per series through the C Data Interface: batch `batch` of the inline index. TL_ABSENT when the table has
-   no index or the head did not hold it (metadata.last_value_index then says where it is). */
+/* The newest row per series through the C Data Interface: batch `batch` of the inline index. TL_ABSENT when the
+   table has no index or the head did not hold it (metadata.last_value_index then says where it is). */
 TL_API tl_status tl_table_last_values(tl_table *table, int32_t batch, struct ArrowSchema *schema,
                                       struct ArrowArray *array, tl_error *err);
 
@@ -48,7 +49,8 @@ typedef struct tl_lake_options {
     uint32_t warm_connections; /* stats of the hint sent with a cold load, to open connections */
     uint8_t lookup_hint;     /* cold loads read the version hint instead of listing: one more round trip, no listing */
     uint8_t freshness_list;  /* check by listing the exact name instead of a stat */
-    uint8_t next_only;       /* check v<N+1> alone, not that v<N> is there too: half the checks, but a table whose v<N+1>
+    uint8_t next_only;       /* check v<N+1> alone, not that v<N> is there too: half the checks,
+        but a table whose v<N+1>
                                 was expired meanwhile is never seen to move on */
     uint8_t seed[16];        /* from the system's randomness; commits refuse zero */
     tl_compression compression;
@@ -75,6 +77,7 @@ TL_API void tl_lake_free(tl_lake *lake);
 /* Forgets a table: the next load is cold. */
 TL_API void tl_lake_forget(tl_lake *lake, tl_span location);
 
-/* A section of this version's head turned out corrupt when it was opened: the version is forgotten, and loads do not use
-   that head again. */
+/* A section of this version's head turned out corrupt when it was opened: the version is forgotten, and loads do not
+   use that head again. */
 TL_API void tl_lake_bar(tl_lake *lake, const tl_table *table);
+#endif /* TIMELAKE_NO_LAKE */

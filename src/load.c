@@ -1,4 +1,5 @@
 /* >>load */
+#ifndef TIMELAKE_NO_LAKE
 enum {
     TLI_LOAD_START, TLI_LOAD_PEEK, TLI_LOAD_HINT, TLI_LOAD_PAGES, TLI_LOAD_CHECK, TLI_LOAD_CHAIN, TLI_LOAD_LIST_FILE,
     TLI_LOAD_MANIFESTS, TLI_LOAD_EXACT
@@ -323,8 +324,8 @@ TLI_FN int tli_load_decide_hint(tl_load *load)
     return best != 0 ? tli_load_chain(load, best) : tli_load_nothing(load);
 }
 
-/* From PEEK or HINT with all answers in: read the hint, or ask for it. A listing that was cut, with neither head nor hint
-   beside it, is gone through to its end. */
+/* From PEEK or HINT with all answers in: read the hint, or ask for it. A listing that was cut, with neither head nor
+   hint beside it, is gone through to its end. */
 TLI_FN int tli_load_hinted(tl_load *load)
 {
     if (!load->hint_read && !load->no_hint) {
@@ -506,7 +507,8 @@ TLI_FN int tli_load_whole(tl_load *load)
 TLI_FN int tli_load_finish_files(tl_load *load, tl_error *why)
 {
     tl_table *t = load->known;
-    tl_status st = tli_iceberg_finish(&load->files->files, &t->head.document, tli_text_span(t->body->data, t->body->size),
+    tl_status st = tli_iceberg_finish(&load->files->files, &t->head.document, tli_text_span(t->body->data,
+                                                                                            t->body->size),
                                       why);
     if (st != TL_OK)
         return tli_load_fail(load, why, t->metadata.manifest_list);
@@ -661,13 +663,15 @@ TLI_FN void tli_load_end(tl_op *op)
 
 TLI_FN const char *tli_load_state(const tl_op *op)
 {
-    static const char *const names[] = {"START", "PEEK", "HINT", "PAGES", "CHECK", "CHAIN", "LIST-FILE", "MANIFESTS", "EXACT"};
+    static const char *const names[] = {"START", "PEEK", "HINT", "PAGES", "CHECK", "CHAIN", "LIST-FILE", "MANIFESTS",
+                                        "EXACT"};
     return names[((const tl_load *)(const void *)op)->state];
 }
 
 TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const tl_load_options *options)
 {
-    static const tli_op_machine machine = {tli_load_advance, tli_load_take, tli_load_spare, tli_load_end, tli_load_state,
+    static const tli_op_machine machine = {tli_load_advance, tli_load_take, tli_load_spare, tli_load_end,
+                                           tli_load_state,
                                            1, 0};
     TLI_FILL(load, 0, sizeof *load);
     tli_op_begin(&load->op, &machine, &lake->options.op);
@@ -677,7 +681,8 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
     while (location.size != 0 && location.data[location.size - 1] == '/')
         location.size--;
     load->keys_size = (location.size + TLI_KEYS_ROOM) * 4;
-    load->keys = location.size > SIZE_MAX / 16 ? NULL : (char *)tli_mem_new(&lake->options.op.allocator, load->keys_size);
+    load->keys = location.size > SIZE_MAX / 16 ? NULL : (char *)tli_mem_new(&lake->options.op.allocator,
+                                                                            load->keys_size);
     if (load->keys == NULL) {
         load->keys_size = 0;
         tli_op_fail(&load->op, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
@@ -687,3 +692,4 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
         TLI_COPY(load->keys, location.data, location.size);
     load->location = tli_text_span(load->keys, location.size);
 }
+#endif /* TIMELAKE_NO_LAKE */

@@ -1,19 +1,23 @@
 /* >>load: opening a table: its newest version, from the head in one round trip where that is current, else from the
    metadata chain. Design: Timelake, "One-request table state and version checks".
 
-   State table (a state ends when all its requests are answered, in any order):
-   | state | one round of requests | then |
-   | --- | --- | --- |
-   | START | none | lake holds N: confirmed within the max age: DONE, else CHECK. Holds none: PEEK |
-   | PEEK | get head + list `metadata/v` (lookup by hint, or no listing: get hint) | complete listing, newest M: none: NONE; head >= M: DONE; else CHAIN M. Cut or unsupported listing: HINT |
-   | HINT | get hint, if not here | best = max(hint, names listed). best > head: CHAIN best. Head: DONE unchecked if `defer`, else CHECK. Neither: PAGES if a listing was cut, else NONE |
-   | PAGES | list next page | last page: CHAIN newest |
-   | CHECK N | stat vN + stat vN+1 (or list the exact names) | only vN: DONE. vN+1: CHAIN N+1 if N was unconfirmed, else PEEK. Neither: PEEK without N |
-   | CHAIN n | get vn + stat vn+1 | vn+1 there: CHAIN n+1. vn read: LIST-FILE if files are wanted, else DONE. Both gone: PEEK without hint |
-   | LIST-FILE | get the manifest list | MANIFESTS |
-   | MANIFESTS | get all manifests | DONE |
+   State table: a round of requests -> what then. A state ends when all its requests are answered, in any order.
+   START      none -> the lake holds N: confirmed within the max age: DONE, else CHECK N. It holds none: PEEK
+   PEEK       get the head + list `metadata/v` (lookup by hint, or no listing: get the hint instead) -> complete
+   listing, newest M: no name: NONE; head >= M: DONE; else CHAIN M. Listing cut or unsupported: HINT
+   HINT       get the hint, if not here -> best = max(hint, names listed). best > head: CHAIN best. Head: DONE unchecked
+              if `defer`, else CHECK. Neither: PAGES if a listing was cut, else NONE
+   PAGES      list the next page -> last page: CHAIN newest
+   CHECK N    stat vN + stat vN+1 (or list the exact names) -> only vN: DONE. vN+1: CHAIN N+1 if N was unconfirmed, else
+              PEEK. Neither: PEEK without N
+   CHAIN n    get vn + stat vn+1 -> vn+1 there: CHAIN n+1. vn read: LIST-FILE if files are wanted, else DONE. Both gone:
+              PEEK without hint
+   LIST-FILE  get the manifest list -> MANIFESTS
+   MANIFESTS  get all manifests -> DONE
+   EXACT n    get vn (options.version) -> LIST-FILE, DONE or NONE
    A second PEEK that leads back: FAILED. Whatever keeps the head from being had or decoded means "no head", with the
    reason kept in why_no_head. Any other bad answer: FAILED; only "not found" means absent. */
+#ifndef TIMELAKE_NO_LAKE
 
 /* Zero: the defaults. */
 typedef struct tl_load_options {
@@ -57,5 +61,7 @@ typedef struct tl_load {
 } tl_load;
 
 /* Begins. The location (with or without a slash at its end) and options are copied. Done: load->table. None: no such
-   table. Failed with TL_CORRUPT, TL_UNSUPPORTED (formats that are newer, delete files), TL_STORE, TL_LIMIT, ... and the key. */
+   table. Failed with TL_CORRUPT, TL_UNSUPPORTED (formats that are newer, delete files), TL_STORE, TL_LIMIT, ... and
+   the key. */
 TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const tl_load_options *options);
+#endif /* TIMELAKE_NO_LAKE */

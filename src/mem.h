@@ -47,3 +47,17 @@ typedef struct tl_buffer {
 
 /* Gives the memory back; the buffer is empty then, with its allocator, and may be used again. */
 TL_API void tl_buffer_free(tl_buffer *buffer);
+
+/* How Arrow buffers are compressed and decompressed; adapters/timelake_zstd.h fills one with libzstd. Zeroed members
+   mean the built-in decoder, and no compression. Functions answer TL_OK or a status with its meaning, and may be
+   called from any thread that drives a head.
+   decompress: all frames of src, which must give exactly dst_size bytes.
+   bound: the most bytes compress may write for src_size.
+   compress: one frame. */
+typedef struct tl_compression {
+    void *context;
+    tl_status (*decompress)(void *context, void *dst, size_t dst_size, const void *src, size_t src_size);
+    size_t (*bound)(void *context, size_t src_size);
+    tl_status (*compress)(void *context, void *dst, size_t dst_capacity, size_t *dst_size, const void *src,
+                          size_t src_size);
+} tl_compression;

@@ -1,4 +1,5 @@
 /* >>metadata */
+#ifndef TIMELAKE_NO_LAKE
 
 TLI_FN const tl_json_node *tli_metadata_get(const tl_metadata *m, const tl_json_node *object, const char *name)
 {
@@ -347,3 +348,4 @@ TL_API const tl_field *tl_metadata_field_by_id(const tl_metadata *metadata, int3
             return &metadata->fields[i];
     return NULL;
 }
+#endif /* TIMELAKE_NO_LAKE */

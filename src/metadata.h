@@ -1,4 +1,5 @@
 /* >>metadata: a table's Iceberg metadata, vN.metadata.json. Source: the Apache Iceberg table spec, formats 1 to 3. */
+#ifndef TIMELAKE_NO_LAKE
 
 typedef enum tl_iceberg_type {
     TL_ICEBERG_OTHER, /* nested, or of a later format: kept, but nothing is pruned by it */
@@ -19,7 +20,8 @@ typedef struct tl_field {
 } tl_field;
 
 typedef enum tl_transform {
-    TL_TRANSFORM_OTHER, TL_TRANSFORM_IDENTITY, TL_TRANSFORM_HOUR, TL_TRANSFORM_DAY, TL_TRANSFORM_MONTH, TL_TRANSFORM_YEAR,
+    TL_TRANSFORM_OTHER, TL_TRANSFORM_IDENTITY, TL_TRANSFORM_HOUR, TL_TRANSFORM_DAY, TL_TRANSFORM_MONTH,
+        TL_TRANSFORM_YEAR,
     TL_TRANSFORM_VOID
 } tl_transform;
 
@@ -56,6 +58,7 @@ typedef struct tl_metadata {
 TL_API tl_status tl_metadata_parse(tl_metadata *metadata, const char *text, size_t size, const tl_limits *limits,
                                    const tl_allocator *allocator, tl_error *err);
 
+/* Frees what parsing took. Zeroed metadata: nothing to do. */
 TL_API void tl_metadata_free(tl_metadata *metadata);
 
 /* A table property as it is written, absent if there is none. */
@@ -64,3 +67,4 @@ TL_API tl_span tl_metadata_property(const tl_metadata *metadata, tl_span key);
 /* The column called `name`, or with this field id; NULL if the current schema has none. */
 TL_API const tl_field *tl_metadata_field(const tl_metadata *metadata, tl_span name);
 TL_API const tl_field *tl_metadata_field_by_id(const tl_metadata *metadata, int32_t id);
+#endif /* TIMELAKE_NO_LAKE */

@@ -1,7 +1,9 @@
 /* >>probe: the machine of cached probing. One request is out at a time, so one key buffer serves all; the cache is read
    and changed only where a call starts or an answer is processed, under the caller's lock, never across a request. */
+#ifndef TIMELAKE_NO_PROBE
 enum {
-    TLI_PROBE_LATEST, TLI_PROBE_WRITE, TLI_PROBE_DELETE, TLI_PROBE_CHECK, TLI_PROBE_ADVANCE, TLI_PROBE_ID, TLI_PROBE_LIST
+    TLI_PROBE_LATEST, TLI_PROBE_WRITE, TLI_PROBE_DELETE, TLI_PROBE_CHECK, TLI_PROBE_ADVANCE, TLI_PROBE_ID,
+        TLI_PROBE_LIST
 };
 enum {
     TLI_PROBE_START, TLI_PROBE_PROBING, TLI_PROBE_VERIFYING, TLI_PROBE_LISTING, TLI_PROBE_OBJECT, TLI_PROBE_CHECKING,
@@ -928,3 +930,4 @@ TL_API tl_status tl_probe_counters_text(tl_buffer *out, const tl_probe_counters 
         out->size = start;
     return st;
 }
+#endif /* TIMELAKE_NO_PROBE */

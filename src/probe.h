@@ -2,9 +2,9 @@
    RFC-0026 (boundary objects) and RFC-0032 (cached probing).
 
    Objects <root><directory>/<id, zero padded>.<suffix>, ids 1, 2, 3, ..., are created once, never changed, and deleted
-   from the low end. A collector makes the boundary at least x durable before it deletes x; a checked operation never returns
-   an id at or below the boundary, and never one that was not the newest at some moment of the call. Cached probing is
-   sound only where every deletion is covered by the boundary: without one set `verify`.
+   from the low end. A collector makes the boundary at least x durable before it deletes x; a checked operation never
+   returns an id at or below the boundary, and never one that was not the newest at some moment of the call. Cached
+   probing is sound only where every deletion is covered by the boundary: without one set `verify`.
 
    State table of a latest read (one request at a time):
    | state | request | then |
@@ -18,6 +18,7 @@
    Any other answer: FAILED.
 
    Machines send nothing twice by themselves: failed requests fail the call. */
+#ifndef TIMELAKE_NO_PROBE
 
 /* Where the objects lie. */
 typedef struct tl_layout {
@@ -113,9 +114,9 @@ typedef struct tl_probe_call {
 TL_API void tl_probe_latest(tl_probe_call *call, tl_probe *probe);
 TL_API void tl_probe_latest_unchecked(tl_probe_call *call, tl_probe *probe);
 
-/* Creates object base + 1 (base 0: the first) with `body`, which must stay unchanged until the end. TL_CONFLICT: another
-   writer has it, or the boundary covers it. TL_AMBIGUOUS: it may be in (the answer was lost, or the boundary could not
-   be read). */
+/* Creates object base + 1 (base 0: the first) with `body`, which must stay unchanged until the end. TL_CONFLICT:
+   another writer has it, or the boundary covers it. TL_AMBIGUOUS: it may be in (the answer was lost, or the boundary
+   could not be read). */
 TL_API void tl_probe_write(tl_probe_call *call, tl_probe *probe, uint64_t base, tl_span body);
 TL_API void tl_probe_write_unchecked(tl_probe_call *call, tl_probe *probe, uint64_t base, tl_span body);
 
@@ -134,3 +135,4 @@ TL_API void tl_probe_read_id(tl_probe_call *call, tl_probe *probe, uint64_t id);
 
 /* All ids from `from` (included) to `to` (not), ascending, by one listing. */
 TL_API void tl_probe_list(tl_probe_call *call, tl_probe *probe, uint64_t from, uint64_t to);
+#endif /* TIMELAKE_NO_PROBE */

@@ -14,8 +14,8 @@ TLI_FN size_t tli_snappy_size(const uint8_t *src, size_t size, uint64_t *plain)
     return 0;
 }
 
-/* The length and offset of the element at src[*at], and where what follows it begins. 0: the block ends within, or it is
-   a copy from nowhere. An offset of 0 means a literal. */
+/* The length and offset of the element at src[*at], and where what follows it begins. 0: the block ends within, or
+   it is a copy from nowhere. An offset of 0 means a literal. */
 TLI_FN int tli_snappy_element(const uint8_t *src, size_t size, size_t *at, size_t *length, size_t *offset)
 {
     uint32_t tag = src[*at], extra, i;

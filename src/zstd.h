@@ -1,19 +1,5 @@
 /* >>zstd: frames of RFC 8878. */
 
-/* How Arrow buffers are compressed and decompressed; adapters/timelake_zstd.h fills one with libzstd. Zeroed members
-   mean the built-in decoder, and no compression. Functions answer TL_OK or a status with its meaning, and may be
-   called from any thread that drives a head.
-   decompress: all frames of src, which must give exactly dst_size bytes.
-   bound: the most bytes compress may write for src_size.
-   compress: one frame. */
-typedef struct tl_compression {
-    void *context;
-    tl_status (*decompress)(void *context, void *dst, size_t dst_size, const void *src, size_t src_size);
-    size_t (*bound)(void *context, size_t src_size);
-    tl_status (*compress)(void *context, void *dst, size_t dst_capacity, size_t *dst_size, const void *src,
-                          size_t src_size);
-} tl_compression;
-
 #ifndef TIMELAKE_NO_HEAD_ARROW
 /* Decodes all frames of `src`, skippable ones skipped, into `dst`; *dst_size says how many bytes came out. More than
    dst_capacity is TL_LIMIT. Takes about 150 KiB of the allocator (NULL: malloc) while it runs, and no more whatever the

@@ -1,5 +1,5 @@
-/* Opening tables: which requests, in how many round trips, and what comes of it: over the lake that Timelake wrote, in a
-   store in memory. Request logs are asserted word by word. */
+/* Opening tables: which requests, in how many round trips, and what comes of it: over the lake that Timelake wrote,
+   in a store in memory. Request logs are asserted word by word. */
 #include "tl_test.h"
 
 #define TIMELAKE_MEM_IMPLEMENTATION
@@ -64,7 +64,8 @@ static const char *said(const world *w)
         if (strcmp(name, "version-hint.text") == 0)
             name = "hint";
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%u %s %.*s %s", i == 0 ? "" : ", ", l->round,
-                              tl_request_text(l->kind), (int)(strchr(name, '.') != NULL ? strchr(name, '.') - name : 40),
+                              tl_request_text(l->kind), (int)(strchr(name, '.') != NULL ? strchr(name, '.') - name
+                                                              : 40),
                               name, tl_outcome_text(l->result));
     }
     return text;

@@ -1,5 +1,5 @@
-/* Names, properties and metadata of tables: the cases 07 to 11, the lake that Timelake wrote, and what its crate says of
-   durations and format versions. */
+/* Names, properties and metadata of tables: the cases 07 to 11, the lake that Timelake wrote, and what its crate
+   says of durations and format versions. */
 #include "tl_test.h"
 
 #define CASES "tests/data/cases/"
@@ -176,7 +176,8 @@ static void case_11_optional(void)
         file f;
         tl_metadata m;
         tl_error err;
-        if (CHECK_STATUS(parse_case(&f, &m, folder, rows[i].name, &err), rows[i].status, &err) && rows[i].status == TL_OK) {
+        if (CHECK_STATUS(parse_case(&f, &m, folder, rows[i].name, &err), rows[i].status, &err)
+            && rows[i].status == TL_OK) {
             CHECK_INT(m.format_version, rows[i].format);
             if (i == 0) {
                 CHECK_INT(m.field_count, 2);
@@ -214,7 +215,8 @@ static void the_lake(void)
         if (!open_json(&want, "tests/data/expected/", name))
             continue;
         (void)tl_json_int64(&want.json, tl_json_member(&want.json, want.json.root, tl_text("version")), &version, NULL);
-        snprintf(folder, sizeof folder, "tests/data/warehouse/wh/%.*s/%s/metadata/", (int)(dot - tables[i]), tables[i], dot + 1);
+        snprintf(folder, sizeof folder, "tests/data/warehouse/wh/%.*s/%s/metadata/", (int)(dot - tables[i]),
+                 tables[i], dot + 1);
         snprintf(path, sizeof path, "v%lld.metadata.json", (long long)version);
         if (CHECK_STATUS(parse_case(&f, &m, folder, path, &err), TL_OK, &err)) {
             current = tl_json_member(&want.json, want.json.root, tl_text("current_snapshot_id"));
