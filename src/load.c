@@ -111,7 +111,7 @@ TLI_FN tl_table *tli_load_decode_head(tl_load *load, uint64_t version, tli_blob 
     const tl_lake_options *lo = &load->lake->options;
     tl_error *why = &load->why_no_head;
     tl_head_options o;
-    tl_table *t = tli_lake_table(&lo->op.allocator, load->location, version);
+    tl_table *t = tli_table_new(&lo->op.allocator, load->location, version);
     tl_status st;
     if (t == NULL) {
         tli_mem_blob_drop(body);
@@ -439,7 +439,7 @@ TLI_FN int tli_load_read_metadata(tl_load *load)
 {
     const tl_lake_options *lo = &load->lake->options;
     tli_op_slot *slot = tli_op_answer(&load->op, 0);
-    tl_table *t = tli_lake_table(&lo->op.allocator, load->location, load->version);
+    tl_table *t = tli_table_new(&lo->op.allocator, load->location, load->version);
     tl_error why;
     tl_status st;
     if (t == NULL)
