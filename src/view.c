@@ -540,37 +540,22 @@ TLI_INLINE const uint8_t *tli_view_item(const tli_view_items *in, size_t i)
     return (const uint8_t *)in->items + in->stride * (in->order != NULL ? in->order[i] : i);
 }
 
-/* Whether a field is null in an item. A list that is not null says so in its `has_`, a text by not being absent. */
-TLI_INLINE int tli_view_is_null(const tli_view_field *field, const uint8_t *item)
+/* Room for a validity bitmap, where there can be nulls. */
+TLI_FN tl_status tli_view_put_begin(tli_store *store, const tli_view_items *in, uint8_t **bits, tl_error *err)
 {
-    tl_span text;
-    if (field->has != TLI_VIEW_NO_HAS)
-        return item[field->has] == 0;
-    if (field->format[0] != 'u' && field->format[0] != 'z')
-        return 0;
-    TLI_COPY(&text, item + field->value, sizeof text);
-    return text.data == NULL;
+    *bits = (uint8_t *)tli_mem_take_zero(store, in->count / 8 + 1, err);
+    return *bits != NULL ? TL_OK : err->status;
 }
 
-/* The validity bitmap when something is null, and how many are. */
-TLI_FN tl_status tli_view_put_nulls(tli_store *store, const tli_view_field *field, const tli_view_items *in,
-                                    struct ArrowArray *array, tl_error *err)
+/* Notes the nulls: no bitmap when there are none. */
+TLI_FN tl_status tli_view_put_end(const tli_view_field *field, const uint8_t *bits, size_t nulls,
+                                  struct ArrowArray *array, tl_error *err)
 {
-    uint8_t *bits;
-    size_t i, nulls = 0;
-    for (i = 0; i < in->count; i++)
-        nulls += (size_t)tli_view_is_null(field, tli_view_item(in, i));
     array->null_count = (int64_t)nulls;
     if (nulls == 0)
         return TL_OK;
     if (field->flags & TLI_VIEW_REQUIRED)
         return tli_err(err, TL_MISUSE, "an absent text where the layout has no null", TL_NO_POSITION);
-    bits = (uint8_t *)tli_mem_take_zero(store, (in->count + 7) / 8, err);
-    if (bits == NULL)
-        return err->status;
-    for (i = 0; i < in->count; i++)
-        if (!tli_view_is_null(field, tli_view_item(in, i)))
-            tli_bits_set(bits, i);
     array->buffers[0] = bits;
     return TL_OK;
 }
@@ -578,23 +563,25 @@ TLI_FN tl_status tli_view_put_nulls(tli_store *store, const tli_view_field *fiel
 TLI_FN tl_status tli_view_put_fixed(tli_store *store, const tli_view_field *field, const tli_view_items *in,
                                     struct ArrowArray *array, tl_error *err)
 {
-    size_t i, width = tli_view_width(field->format);
-    uint8_t *values = (uint8_t *)tli_mem_take_array(store, in->count, width, err);
-    if (values == NULL)
-        return err->status;
+    size_t i, nulls = 0, width = tli_view_width(field->format);
+    uint8_t *bits, *values = (uint8_t *)tli_mem_take(store, in->count * width, err); /* less than the items take */
+    tl_status st = values != NULL ? tli_view_put_begin(store, in, &bits, err) : err->status;
+    if (st != TL_OK)
+        return st;
     array->buffers[1] = values;
     for (i = 0; i < in->count; i++) {
         const uint8_t *item = tli_view_item(in, i);
-        if (array->null_count != 0 && tli_view_is_null(field, item))
-            continue;
+        unsigned there = field->has == TLI_VIEW_NO_HAS || item[field->has] != 0;
+        bits[i >> 3] = (uint8_t)(bits[i >> 3] | there << (i & 7));
+        nulls += !there;
         if (width == 8)
-            TLI_COPY(values + 8 * i, item + field->value, 8);
+            tli_bits_put64(values + 8 * i, there ? tli_bits_u64(item + field->value) : 0);
         else if (width == 4)
-            TLI_COPY(values + 4 * i, item + field->value, 4);
+            tli_bits_put32(values + 4 * i, there ? tli_bits_u32(item + field->value) : 0);
         else
             values[i] = item[field->value];
     }
-    return TL_OK;
+    return tli_view_put_end(field, bits, nulls, array, err);
 }
 
 /* The sum of sizes, as far as int32 offsets reach. */
@@ -606,27 +593,38 @@ TLI_FN tl_status tli_view_sum(uint64_t *sum, size_t more, tl_error *err)
     return TL_OK;
 }
 
+TLI_FN int tli_view_all_utf8(const uint8_t *data, const uint8_t *offsets, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        size_t from = tli_bits_u32(offsets + 4 * i), size = tli_bits_u32(offsets + 4 * i + 4) - from;
+        if (tli_text_utf8(data + from, size) != size)
+            return 0;
+    }
+    return 1;
+}
+
 TLI_FN tl_status tli_view_put_texts(tli_store *store, const tli_view_field *field, const tli_view_items *in,
                                     struct ArrowArray *array, tl_error *err)
 {
     uint64_t sum = 0;
-    uint8_t *offsets, *data;
+    uint8_t *bits, *data, *offsets = (uint8_t *)tli_mem_take_array(store, (uint64_t)in->count + 1, 4, err);
+    size_t i, nulls = 0;
     tl_span text;
-    size_t i;
-    tl_status st;
-    offsets = (uint8_t *)tli_mem_take_array(store, (uint64_t)in->count + 1, 4, err);
-    if (offsets == NULL)
-        return err->status;
-    for (i = 0; i < in->count; i++) {
+    tl_status st = offsets != NULL ? tli_view_put_begin(store, in, &bits, err) : err->status;
+    for (i = 0; st == TL_OK && i < in->count; i++) {
         TLI_COPY(&text, tli_view_item(in, i) + field->value, sizeof text);
-        st = tli_view_sum(&sum, text.data != NULL ? text.size : 0, err);
-        if (st != TL_OK)
-            return st;
+        if (text.data != NULL) {
+            st = tli_view_sum(&sum, text.size, err);
+            tli_bits_set(bits, i);
+        } else {
+            nulls++;
+        }
         tli_bits_put32(offsets + 4 * (i + 1), (uint32_t)sum);
     }
-    data = (uint8_t *)tli_mem_take(store, (size_t)sum, err);
+    data = st == TL_OK ? (uint8_t *)tli_mem_take(store, (size_t)sum, err) : NULL;
     if (data == NULL)
-        return err->status;
+        return st == TL_OK ? err->status : st;
     array->buffers[1] = offsets;
     array->buffers[2] = data;
     for (i = 0; i < in->count; i++) {
@@ -634,39 +632,33 @@ TLI_FN tl_status tli_view_put_texts(tli_store *store, const tli_view_field *fiel
         if (text.data != NULL && text.size != 0)
             TLI_COPY(data + tli_bits_u32(offsets + 4 * i), text.data, text.size);
     }
-    if (field->format[0] == 'u')
-        for (i = 0; i < in->count; i++) {
-            size_t from = tli_bits_u32(offsets + 4 * i), size = tli_bits_u32(offsets + 4 * i + 4) - from;
-            if (tli_text_utf8(data + from, size) != size)
-                return tli_err(err, TL_MISUSE, "a text of a head is not UTF-8", TL_NO_POSITION);
-        }
-    return TL_OK;
+    if (field->format[0] == 'u' && !tli_view_all_utf8(data, offsets, in->count))
+        return tli_err(err, TL_MISUSE, "a text of a head is not UTF-8", TL_NO_POSITION);
+    return tli_view_put_end(field, bits, nulls, array, err);
 }
 
 /* The only lists of the layout: split offsets. */
-TLI_FN tl_status tli_view_put_lists(tli_store *store, const tli_view_items *in, struct ArrowArray *array, tl_error *err)
+TLI_FN tl_status tli_view_put_lists(tli_store *store, const tli_view_field *field, const tli_view_items *in,
+                                    struct ArrowArray *array, tl_error *err)
 {
     struct ArrowArray *child = tli_arrow_array_new(store, 2, 0, err);
+    uint8_t *bits, *data, *offsets = (uint8_t *)tli_mem_take_array(store, (uint64_t)in->count + 1, 4, err);
+    size_t i, at = 0, nulls = 0;
     uint64_t sum = 0;
-    uint8_t *offsets, *data;
-    size_t i, at = 0;
-    tl_status st;
-    if (child == NULL)
-        return err->status;
-    array->children[0] = child;
-    offsets = (uint8_t *)tli_mem_take_array(store, (uint64_t)in->count + 1, 4, err);
-    if (offsets == NULL)
-        return err->status;
-    for (i = 0; i < in->count; i++) {
+    tl_status st = child != NULL && offsets != NULL ? tli_view_put_begin(store, in, &bits, err) : err->status;
+    for (i = 0; st == TL_OK && i < in->count; i++) {
         const tl_file *file = (const tl_file *)(const void *)tli_view_item(in, i);
-        st = tli_view_sum(&sum, file->has_split_offsets ? file->split_count : 0, err);
-        if (st != TL_OK)
-            return st;
+        if (file->has_split_offsets) {
+            st = tli_view_sum(&sum, file->split_count, err);
+            tli_bits_set(bits, i);
+        } else {
+            nulls++;
+        }
         tli_bits_put32(offsets + 4 * (i + 1), (uint32_t)sum);
     }
-    data = (uint8_t *)tli_mem_take_array(store, sum, 8, err);
+    data = st == TL_OK ? (uint8_t *)tli_mem_take_array(store, sum, 8, err) : NULL;
     if (data == NULL)
-        return err->status;
+        return st == TL_OK ? err->status : st;
     for (i = 0; i < in->count; i++) {
         const tl_file *file = (const tl_file *)(const void *)tli_view_item(in, i);
         if (!file->has_split_offsets || file->split_count == 0)
@@ -674,10 +666,11 @@ TLI_FN tl_status tli_view_put_lists(tli_store *store, const tli_view_items *in, 
         TLI_COPY(data + 8 * at, file->split_offsets, 8 * file->split_count);
         at += file->split_count;
     }
+    array->children[0] = child;
     array->buffers[1] = offsets;
     child->length = (int64_t)sum;
     child->buffers[1] = data;
-    return TL_OK;
+    return tli_view_put_end(field, bits, nulls, array, err);
 }
 
 TLI_FN const struct ArrowArray *tli_view_put(tli_store *store, const tli_view_field *field, const tli_view_items *in,
@@ -689,10 +682,10 @@ TLI_FN const struct ArrowArray *tli_view_put(tli_store *store, const tli_view_fi
     if (array == NULL)
         return NULL;
     array->length = (int64_t)in->count;
-    st = tli_view_put_nulls(store, field, in, array, err);
-    if (st == TL_OK)
-        st = text ? tli_view_put_texts(store, field, in, array, err)
-                  : list ? tli_view_put_lists(store, in, array, err) : tli_view_put_fixed(store, field, in, array, err);
+    if (text)
+        st = tli_view_put_texts(store, field, in, array, err);
+    else
+        st = list ? tli_view_put_lists(store, field, in, array, err) : tli_view_put_fixed(store, field, in, array, err);
     return st == TL_OK ? array : NULL;
 }
 
