@@ -1,4 +1,5 @@
 /* >>stream: Arrow IPC streams as documents (arrow.apache.org, "Arrow Columnar Format", Serialization and IPC). */
+#ifndef TIMELAKE_NO_HEAD_ARROW
 
 typedef struct tl_ipc_options {
     tl_release release; /* not NULL: decode takes the bytes over, whatever it returns, and calls this once */
@@ -16,3 +17,4 @@ TL_API tl_status tl_ipc_decode(tl_document *document, const void *bytes, size_t 
 /* Appends the section as one complete stream to `out`. Buffers are compressed when options->compression.compress is
    set, 64-byte aligned, little-endian, metadata version 5. */
 TL_API tl_status tl_ipc_encode(tl_buffer *out, tl_section *section, const tl_ipc_options *options, tl_error *err);
+#endif
