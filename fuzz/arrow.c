@@ -247,6 +247,7 @@ static void one_table(tli_store *store, input *in)
     void **kept = (void **)calloc(KEPT, sizeof *kept);
     size_t count = 0;
     int damage = next(in) & 1;
+    tl_span key, value;
     tl_error err;
     tl_status st;
     if (array == NULL || kept == NULL) {
@@ -268,7 +269,8 @@ static void one_table(tli_store *store, input *in)
         array->private_data = NULL; /* what was settled is not the store's */
         TIMELAKE_ASSERT(tl_schema_copy(&copy, schema, NULL, &err) == TL_OK);
         TIMELAKE_ASSERT(tl_compare_schemas(schema, &copy));
-        (void)tl_schema_metadata(schema, tl_text("key"));
+        if (tl_schema_metadata_at(schema, 0, &key, &value))
+            TIMELAKE_ASSERT(tl_span_equal(tl_schema_metadata(schema, key), value));
         TIMELAKE_ASSERT(tli_arrow_export(store, schema, array, &out, &err) == TL_OK);
         TIMELAKE_ASSERT(tl_compare_arrays(schema, array, &copy, &out));
         TIMELAKE_ASSERT(tli_arrow_array_check(&copy, &out, NULL, &err) == TL_OK);
