@@ -25,7 +25,7 @@ SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sani
 
 TESTS := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 FUZZERS := $(filter-out replay,$(patsubst fuzz/%.c,%,$(wildcard fuzz/*.c)))
-EXAMPLES := $(filter-out tlake,$(patsubst examples/%.c,%,$(wildcard examples/*.c)))
+EXAMPLES := $(filter-out tlake timelake,$(patsubst examples/%.c,%,$(wildcard examples/*.c)))
 TOOL = $(if $(wildcard examples/tlake.c),$(BUILD)/tlake)
 DEPS = timelake.h $(wildcard tests/*.h fuzz/*.h adapters/*.h)
 VERSION = $(shell sed -n 's/^\#define TL_VERSION_TEXT "\(.*\)"/\1/p' src/base.h)
@@ -60,9 +60,11 @@ $(BUILD)/replay/%: fuzz/%.c fuzz/replay.c $(DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(CFLAGS) -DTLI_KEEP_MACROS -o $@ $< fuzz/replay.c $(LIBS)
 
+# The tool uses libzstd when it is here.
+TLAKE_ZSTD = $(and $(wildcard adapters/timelake_zstd.h),$(filter -DTL_HAVE_ZSTD,$(LIBS)),-DTLAKE_ZSTD)
 $(BUILD)/tlake: examples/tlake.c $(DEPS)
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) $(CFLAGS) -o $@ $< $(LIBS)
+	$(Q)$(COMPILE) $(CFLAGS) $(TLAKE_ZSTD) -o $@ $< $(LIBS)
 
 $(BUILD)/example/%: examples/%.c $(DEPS)
 	@mkdir -p $(@D)
@@ -78,7 +80,7 @@ $(BUILD)/asan-replay/%: fuzz/%.c fuzz/replay.c $(DEPS)
 
 $(BUILD)/asan-tlake: examples/tlake.c $(DEPS)
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) $(SANITIZE) -o $@ $< $(LIBS)
+	$(Q)$(COMPILE) $(SANITIZE) $(TLAKE_ZSTD) -o $@ $< $(LIBS)
 
 build/fuzz/%: fuzz/%.c $(DEPS)
 	@mkdir -p $(@D)
@@ -86,7 +88,7 @@ build/fuzz/%: fuzz/%.c $(DEPS)
 
 # ---- dialects: everything compiles, without a warning, with both compilers, as C99 and as C++11 ----
 has = $(shell echo 'int main(void) { return 0; }' | $(1) -fsyntax-only - 2>/dev/null && echo yes)
-SOURCES = tests/compile/implementation fuzz/replay $(TESTS:%=tests/%) $(FUZZERS:%=fuzz/%) $(EXAMPLES:%=examples/%) $(if $(TOOL),examples/tlake)
+SOURCES = tests/compile/implementation fuzz/replay $(TESTS:%=tests/%) $(FUZZERS:%=fuzz/%) $(EXAMPLES:%=examples/%) examples/timelake $(if $(TOOL),examples/tlake)
 dialects: dialect-gcc-c99 dialect-gcc-c++11 dialect-clang-c99 dialect-clang-c++11
 
 define dialect # NAME COMPILER LANGUAGE STANDARD WARNINGS
@@ -121,6 +123,10 @@ test: tests tool examples $(FUZZERS:%=$(BUILD)/replay/%)
 run-tests: $(TESTS:%=$(BUILD)/test/%) $(FUZZERS:%=$(BUILD)/replay/%)
 	@{ $(foreach t,$(TESTS),$(call line,$(t),$(BUILD)/test/$(t))) \
 	   $(foreach f,$(FUZZERS),$(call line,replay $(f),$(BUILD)/replay/$(f) $(call corpus,$(f)))) } | tools/run-tests
+
+##   make demo       decodes a head that Timelake wrote, says what is in it, writes it anew in both codecs
+demo: tool
+	@sh examples/demo.sh $(BUILD)/tlake
 
 ##   make asan       the same under the address and undefined behaviour sanitizers
 asan ubsan: $(TESTS:%=$(BUILD)/asan/%) $(FUZZERS:%=$(BUILD)/asan-replay/%) $(if $(TOOL),$(BUILD)/asan-tlake)
@@ -212,7 +218,7 @@ help:
 	@sed -n 's/^##//p' Makefile
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
-.PHONY: all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads rooms \
+.PHONY: demo all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads rooms \
         tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
 
 print-%: # a variable, for tools/

@@ -1,0 +1,155 @@
+#!/bin/sh
+# What the command line tool promises (exit codes, one line on standard error, documents): tests/tool.sh TLAKE.
+# Expected documents: tests/data/expected-heads, what Timelake decodes. Ends with `N passed, N failed`.
+set -u
+tlake=$1
+here=$(dirname "$0")
+heads=$here/data/heads
+lake=$here/data/lake
+expected=$here/data/expected-heads
+work=${TMPDIR:-/tmp}/timelake-tool.$$
+mkdir -p "$work"
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+LC_ALL=C
+export LC_ALL
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "tool: $1"; }
+
+# run CODE ARGUMENTS...: standard output in $work/out, standard error in $work/err
+run() {
+    code=$1
+    shift
+    what="tlake $*"
+    "$tlake" "$@" >"$work/out" 2>"$work/err" </dev/null
+    got=$?
+    if [ "$got" -eq "$code" ]; then ok; else bad "$what: exit code $got, not $code: $(head -n 1 "$work/err")"; fi
+}
+# says FILE TEXT: the file of the last run has the text
+says() {
+    if grep -qF -- "$2" "$work/$1"; then ok; else bad "$what: no '$2' in $1: $(head -c 300 "$work/$1")"; fi
+}
+# is FILE TEXT: the file of the last run is that line
+is() {
+    if [ "$(cat "$work/$1")" = "$2" ]; then ok; else bad "$what: $1 is '$(head -c 300 "$work/$1")', not '$2'"; fi
+}
+same() {
+    if cmp -s "$1" "$2"; then ok; else bad "$what: $1 is not $2"; fi
+}
+empty() {
+    if [ -s "$work/$1" ]; then bad "$what: $1 has '$(head -c 300 "$work/$1")'"; else ok; fi
+}
+
+# ---- help, version, wrong usage ----
+run 0 --help; says out 'usage: tlake'; empty err
+run 0 head --help; says out 'tlake head FILE'; says out 'timestamp[us, tz=UTC]'
+run 0 dump --help; says out '--as ipc'
+run 0 --version
+says out "tlake $(sed -n 's/^#define TL_VERSION_TEXT "\(.*\)"/\1/p' "$here/../src/base.h")"
+run 2; says err 'a command is missing'; empty out
+run 2 frobnicate; says err 'unknown command frobnicate'
+run 2 head; says err 'a file is missing'
+run 2 head --bogus "$heads/zoo.arrow.head"; says err 'unknown option --bogus'; empty out
+run 2 head -x "$heads/zoo.arrow.head"; says err 'unknown option -x'
+run 2 head --jsonx "$heads/zoo.arrow.head"; says err 'unknown option --jsonx'
+run 2 head a b; says err 'one file at a time'
+run 2 head --as ipc a; says err '--as'
+run 2 head --recode json a; says err '--recode and --out go together'
+run 2 head --out b a; says err '--recode and --out go together'
+run 2 head --recode xml --out b a; says err '--recode must be arrow or json'
+run 2 head --recode; says err '--recode must be'
+run 2 dump a; says err '--as must be'
+run 2 dump --as avro a; says err '--as must be'
+run 2 dump --as ipc --recode json --out b a; says err '--recode'
+run 2 head --json; says out '{"error":{"code":"usage","message":"a file is missing","key":"","position":null}}'
+
+# ---- head ----
+run 0 head --json "$heads/zoo.arrow.head"; same "$work/out" "$expected/zoo.arrow.json"; empty err
+run 0 head "$heads/zoo.arrow.head" --json; same "$work/out" "$expected/zoo.arrow.json"
+run 0 head --json "$heads/zoo.json.head"; same "$work/out" "$expected/zoo.json.json"
+run 0 head --json -- "$heads/type-map.arrow.head"; same "$work/out" "$expected/type-map.arrow.json"
+run 0 head --json "$lake/iot.trucks.head"; same "$work/out" "$expected/iot.trucks.json"
+what='tlake head --json -'
+"$tlake" head --json - <"$heads/sliced.arrow.head" >"$work/out"; same "$work/out" "$expected/sliced.arrow.json"
+
+run 0 head "$lake/iot.trucks.head"
+says out 'version 7, codec arrow, 11,059 bytes'
+says out 's3://demo-lake/wh/iot/trucks'
+says out '6 with 1,200 rows, 15,780 bytes'
+says out '2026-01-03      2   400  5,258'
+says out '2026-01-03T12:19:00Z       2  site-2  2024.0'
+run 0 head "$lake/iot.hourly.head"; says out 'files by partition'; says out 'T0'
+run 0 head "$lake/iot.created.head"; says out 'snapshot  none'; says out '0 with 0 rows'
+run 0 head "$lake/dim.devices.head"; says out 'none  '
+run 0 head "$heads/zoo.arrow.head"; says out 'section zoo  12 rows'; says out 'tab\tnl\n'; says out '2 more'
+run 0 head "$heads/properties-only.json.head"; says out 'version 18446744073709551615'; says out 'quote = a"b\\x01'
+
+# nothing of another program's reaches a terminal as a control character
+if [ "$(tr -d '\n\040-\176\200-\377' <"$work/out" | wc -c)" -eq 0 ]; then ok; else bad 'control characters in text'; fi
+
+# ---- writing anew ----
+for codec in arrow json; do
+    run 0 head "$lake/iot.trucks.head" --recode $codec --out "$work/again.head"
+    says out "version 7, codec $codec"
+    run 0 head --json "$work/again.head"
+    what="recode $codec"
+    sed "s/\"codec\":\"arrow\"/\"codec\":\"$codec\"/" "$expected/iot.trucks.json" >"$work/want"
+    same "$work/out" "$work/want"
+    run 0 head "$work/again.head" --recode=arrow --out="$work/back.head" --json
+    same "$work/out" "$work/want"
+    run 0 head --json "$work/back.head"; same "$work/out" "$expected/iot.trucks.json"
+done
+run 0 head "$heads/zoo.arrow.head" --recode json --out -
+what='recode to standard output'
+"$tlake" head --json - <"$work/out" >"$work/got"
+sed 's/"codec":"arrow"/"codec":"json"/' "$expected/zoo.arrow.json" >"$work/want"
+same "$work/got" "$work/want"
+
+# ---- failures ----
+run 5 head "$work/nothing"; is err "tlake: $work/nothing: No such file or directory (absent)"; empty out
+run 5 head --json "$work/nothing"
+is out '{"error":{"code":"absent","message":"No such file or directory","key":"'"$work/nothing"'","position":null}}'
+run 1 head "$here"; says err '(io)'
+printf 'TLHX' >"$work/bad"
+run 1 head "$work/bad"; says err "tlake: $work/bad: "; says err '(not a head, byte '; empty out
+if [ "$(wc -l <"$work/err")" -eq 1 ]; then ok; else bad 'an error is not one line'; fi
+run 1 head --json "$work/bad"; says out '{"error":{"code":"not a head","message":"'; says out '"position":'
+: >"$work/bad"
+run 1 head "$work/bad"; says err '(not a head'
+run 1 head "$lake/iot.unknown_codec.head"; says err '(no codec, byte 14)'
+head -c 3000 "$lake/iot.trucks.head" >"$work/cut"
+run 1 head "$work/cut"; says err '(truncated'
+run 5 head "$heads/zoo.arrow.head" --recode json --out "$work/no/such/folder"; says err "$work/no/such/folder: "
+if [ -w /dev/full ]; then
+    what='a full disk'
+    "$tlake" head "$heads/zoo.arrow.head" >/dev/full 2>"$work/err"
+    if [ $? -eq 1 ]; then ok; else bad 'a full disk is not noticed'; fi
+    says err 'standard output: No space left on device (io)'
+fi
+printf old >"$work/kept"
+run 1 head "$work/bad" --recode json --out "$work/kept"
+if [ "$(cat "$work/kept")" = old ]; then ok; else bad 'a failed recode touched its output'; fi
+if [ -z "$(find "$work" -name '*tlake-tmp*')" ]; then ok; else bad 'a temporary file is left'; fi
+
+# ---- dump ----
+printf ' {"a" : [1, 2.50, 1e400, 18446744073709551616, "\\u00e9\\u0001"],\n"a": null}\n' >"$work/in"
+run 0 dump --as json "$work/in"; is out '{"a":[1,2.50,1e400,18446744073709551616,"é\u0001"],"a":null}'
+run 0 dump --json --as=json "$work/in"; says out '1e400'
+printf '[1,]' >"$work/in"
+run 1 dump --as json "$work/in"; says err '(corrupt, byte 3)'; empty out
+printf '[1' >"$work/in"
+run 1 dump --as json --json "$work/in"; says out '"position":2}}'
+for f in "$here"/data/zstd/*.zst; do
+    [ -f "$f" ] || continue
+    case $f in *good*|*hello*) run 0 dump --as zstd "$f" ;; esac
+done
+printf '\050\265\057\375\040\005\051\000\000hello' >"$work/in" # a raw block of five bytes
+run 0 dump --as zstd "$work/in"; is out hello
+printf '\050\265\057\375\040\005\051\000\000hel' >"$work/in"
+run 1 dump --as zstd "$work/in"; says err '(truncated'; empty out
+printf '\050\265\057\375\340\377\377\377\377\377\377\377\077\001\000\000' >"$work/in" # promises 2^62 bytes
+run 1 dump --as zstd "$work/in"; empty out
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
