@@ -1,0 +1,44 @@
+#!/bin/sh
+# make demo: what timelake.h makes of a head that Timelake wrote. Usage: examples/demo.sh TLAKE
+set -eu
+tlake=$1
+head=tests/data/lake/iot.trucks.head
+work=build/demo
+mkdir -p "$work"
+
+bold='' dim='' plain=''
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]; then
+    bold=$(printf '\033[1m') dim=$(printf '\033[2m') plain=$(printf '\033[0m')
+fi
+say() { printf '%s\n' "$dim$1$plain"; }
+bytes() { wc -c <"$1" | tr -d ' '; }
+
+say "A table on object storage is metadata, manifests, indexes: many requests before the first row. Timelake keeps one
+small object beside them that holds it all, the head. This one was written by Timelake 0.7 (Rust) into a test lake:
+$(bytes "$head") bytes, with files, statistics, Parquet footers and the newest row of each series."
+tool=$(basename "$tlake")
+printf '\n%s$ %s head %s%s\n' "$bold" "$tool" "$head" "$plain"
+"$tlake" head "$head"
+
+printf '\n'
+say "Written anew, in both codecs, without any dependency:"
+for step in "$head json $work/json.head" "$work/json.head arrow $work/arrow.head"; do
+    # shellcheck disable=SC2086
+    set -- $step
+    printf '\n%s$ %s head %s --recode %s --out %s%s\n' "$bold" "$tool" "$1" "$2" "$3" "$plain"
+    "$tlake" head "$1" --recode "$2" --out "$3"
+done
+
+for f in "$head" "$work/json.head" "$work/arrow.head"; do
+    "$tlake" head --json "$f" | sed 's/"codec":"[a-z]*"//' | cksum
+done >"$work/sums"
+printf '\n%s%-34s %10s%s\n' "$dim" "" "bytes" "$plain"
+printf '%-34s %10s\n' "arrow, as Timelake wrote it (zstd)" "$(bytes "$head")" "json, by timelake.h" \
+    "$(bytes "$work/json.head")" "arrow, by timelake.h" "$(bytes "$work/arrow.head")"
+if [ "$(sort -u "$work/sums" | wc -l)" -eq 1 ]; then
+    printf '\nThe three hold the same document, value for value. Timelake reads all of them.\n'
+else
+    printf '\nThe three differ: this is a bug.\n'
+    exit 1
+fi
+say "Next: examples/files.c is the smallest program; \`$tlake --help\`; the manual is the first page of timelake.h."
