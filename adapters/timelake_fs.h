@@ -55,8 +55,10 @@ TL_API tl_status tl_fs_run(const tl_fs *fs, tl_op *op);
 /* The file of a key: 0 when the key is none of this store, or `size` is too small. */
 TL_API int tl_fs_path(const tl_fs *fs, tl_span key, char *path, size_t size);
 
-/* Unix milliseconds, and bytes of the system's randomness (1 on success). */
+/* Unix milliseconds; waiting until then (not at all when it is past); and bytes of the system's randomness (1 on
+   success). */
 TL_API int64_t tl_fs_now(void);
+TL_API void tl_fs_pause_until(int64_t until);
 TL_API int tl_fs_random(void *bytes, size_t size);
 
 /* A pool of threads that serve requests of operations which one other thread drives:
@@ -602,8 +604,7 @@ TL_API void tl_fs_answer_free(tl_fs_answer *answer)
     memset(answer, 0, sizeof *answer);
 }
 
-/* Sleeps until then, or not at all. */
-static void tl_fs_sleep(int64_t until)
+TL_API void tl_fs_pause_until(int64_t until)
 {
     int64_t now = tl_fs_now();
     struct timespec t;
@@ -629,7 +630,7 @@ TL_API tl_status tl_fs_run(const tl_fs *fs, tl_op *op)
             tl_fs_answer_free(&answer);
             break;
         case TL_WAITS:
-            tl_fs_sleep(tl_deadline(op));
+            tl_fs_pause_until(tl_deadline(op));
             break;
         default:
             return tl_op_status(op);

@@ -1,2 +1,0 @@
-#define TIMELAKE_IMPLEMENTATION
-#include "timelake.h"
