@@ -65,8 +65,9 @@ int main(int argc, char **argv)
         return 1;
     for (i = 0; i < schema.n_children; i++) {
         const struct ArrowArray *column = array.children[i];
-        printf("%-20s %-8s %lld rows\n", schema.children[i]->name, schema.children[i]->format, (long long)column->length);
-        if (strcmp(schema.children[i]->name, "records") == 0 && strcmp(schema.children[i]->format, "L") == 0)
+        const char *name = schema.children[i]->name, *format = schema.children[i]->format;
+        printf("%-20s %-8s %lld rows\n", name, format, (long long)column->length);
+        if (strcmp(name, "records") == 0 && strcmp(format, "L") == 0)
             for (row = 0; row < column->length; row++) /* aligned: exported arrays are */
                 sum += (int64_t)((const uint64_t *)column->buffers[1])[column->offset + row];
     }

@@ -451,28 +451,15 @@ static void put_children(const node *n)
     put_char('>');
 }
 
-static void put_unusual_name(const node *n, const char *usual)
-{
-    if (strcmp(n->schema->name, usual) != 0) {
-        puts_(" ('");
-        puts_(n->schema->name);
-        puts_("')");
-    }
-}
-
+/* Names inside a map say nothing. */
 static void put_map(const node *n)
 {
     const node *entries = &n->children[0];
     put_char('<');
     put_type(&entries->children[0]);
-    put_unusual_name(&entries->children[0], "key");
     puts_(", ");
     put_type(&entries->children[1]);
-    put_unusual_name(&entries->children[1], "value");
-    if ((n->schema->flags & ARROW_FLAG_MAP_KEYS_SORTED) != 0)
-        puts_(", keys_sorted");
-    put_unusual_name(entries, "entries");
-    put_char('>');
+    puts_((n->schema->flags & ARROW_FLAG_MAP_KEYS_SORTED) != 0 ? ", keys_sorted>" : ">");
 }
 
 static void put_type(const node *n)

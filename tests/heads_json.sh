@@ -25,10 +25,6 @@ for head in "$here"/data/heads/*.head "$here"/data/lake/*.head; do
     fi
     if [ -f "$expected/$name.cksum" ]; then
         cksum <"$out" | cmp -s - "$expected/$name.cksum" || status=1
-    elif [ "$name" = type-decimal256.json ]; then
-        # arrow-json 58 takes a digit of 5.78960446186581e+68 twice; what the text says is right
-        sed 's/578960446186581100/578960446186581000/' "$expected/$name.json" >"$out.want"
-        cmp "$out" "$out.want" || status=1
     elif [ -f "$expected/$name.json" ]; then
         cmp "$out" "$expected/$name.json" || status=1
     elif [ -f "$twin" ]; then
