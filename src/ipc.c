@@ -749,6 +749,21 @@ TLI_FN tl_status tli_ipc_read_variadic(tli_ipc_stream *s, tli_ipc_message *m, co
     return TL_OK;
 }
 
+/* Buffers do not overlap: so many bytes cost no more to look at than there are. What each says is checked when it is
+   opened. */
+TLI_FN tl_status tli_ipc_read_lengths(const tli_ipc_message *m, const tli_flatbuf_vector *buffers, tl_error *err)
+{
+    uint64_t left = m->body_size;
+    uint32_t i;
+    for (i = 0; i < buffers->count; i++) {
+        uint64_t length = tli_bits_le64(buffers->data + 16 * (size_t)i + 8);
+        if (length > left)
+            return tli_err(err, TL_CORRUPT, "the buffers of an Arrow message are larger than its body", m->position);
+        left -= length;
+    }
+    return TL_OK;
+}
+
 TLI_FN tl_status tli_ipc_read_batch(tli_ipc_stream *s, const tli_flatbuf_table *t, const tli_ipc_record *record,
                                     tli_ipc_message *m, tl_error *err)
 {
@@ -768,6 +783,9 @@ TLI_FN tl_status tli_ipc_read_batch(tli_ipc_stream *s, const tli_flatbuf_table *
         return tli_err(err, TL_CORRUPT, "an Arrow batch with a wrong number of nodes", m->position);
     m->nodes = nodes.data;
     m->buffers = buffers.data;
+    st = tli_ipc_read_lengths(m, &buffers, err);
+    if (st != TL_OK)
+        return st;
     return tli_ipc_read_variadic(s, m, &counts, record, buffers.count, err);
 }
 

@@ -253,6 +253,111 @@ static void read_and_refused(void)
     }
 }
 
+/* ---- framing ---- */
+
+/* Message `i` of a stream: where its metadata begin; 0 when there is none. */
+static size_t message_at(const char *bytes, size_t size, int i, uint32_t *meta, uint64_t *body)
+{
+    size_t at = 0;
+    for (;; i--) {
+        tli_flatbuf in;
+        tli_flatbuf_table t;
+        if (at + 8 > size || tli_bits_le32(bytes + at + 4) == 0)
+            return 0;
+        *meta = tli_bits_le32(bytes + at + 4);
+        t = tli_flatbuf_root(&in, bytes + at + 8, *meta);
+        *body = (uint64_t)tli_flatbuf_i64(&t, 3, 0);
+        if (i == 0)
+            return at + 8;
+        at += 8 + *meta + (size_t)*body;
+    }
+}
+
+/* The stream without the marks that came with version 1.0. */
+static char *without_marks(const char *bytes, size_t size, size_t *out_size)
+{
+    char *out = (char *)malloc(size);
+    uint32_t meta;
+    uint64_t body;
+    size_t at, n = 0;
+    int i;
+    for (i = 0; (at = message_at(bytes, size, i, &meta, &body)) != 0; i++) {
+        memcpy(out + n, bytes + at - 4, 4 + meta + (size_t)body);
+        n += 4 + meta + (size_t)body;
+    }
+    memset(out + n, 0, 4);
+    *out_size = n + 4;
+    return out;
+}
+
+static void frames(void)
+{
+    size_t size, bare_size, cut;
+    char *bytes = data_stream("types", "", &size), *bare = without_marks(bytes, size, &bare_size), *longer;
+    opened a, b;
+    tl_error err;
+    for (cut = 0; cut <= 4; cut += 4) { /* with an end mark of four bytes, and without one */
+        CHECK_STATUS(open_stream(&a, NULL, NULL, NULL, bytes, size - 2 * cut, &err), TL_OK, &err);
+        if (CHECK_STATUS(open_stream(&b, NULL, NULL, NULL, bare, bare_size - cut, &err), TL_OK, &err))
+            check_same(a.stream, b.stream, "without marks");
+        tli_mem_store_drop(a.store);
+        tli_mem_store_drop(b.store);
+    }
+    longer = (char *)calloc(size + 9, 1);
+    memcpy(longer, bytes, size);
+    CHECK_STATUS(read_all(longer, size + 9, &err), TL_OK, &err); /* padding */
+    longer[size + 3] = 1;
+    CHECK_STATUS(read_all(longer, size + 9, &err), TL_CORRUPT, &err);
+    CHECK_INT(err.position, size + 3);
+    CHECK_STATUS(read_all(longer, size - 5, &err), TL_TRUNCATED, &err);
+    CHECK_STATUS(read_all(longer, 0, &err), TL_TRUNCATED, &err);
+    free(longer);
+    free(bare);
+    free(bytes);
+}
+
+/* What is refused, and the word that says why. */
+static void refused_by_name(void)
+{
+    static const struct {
+        int message; /* in which one */
+        int member;  /* of the message table: 0 version, 1 kind */
+        int value;
+        tl_status status;
+        const char *word;
+    } faults[] = {{0, 0, 0, TL_UNSUPPORTED, "version 1, 2 or 3"}, {1, 0, 2, TL_UNSUPPORTED, "version 1, 2 or 3"},
+                  {0, 0, 5, TL_UNSUPPORTED, "unknown version"},   {0, 0, -1, TL_UNSUPPORTED, "unknown version"},
+                  {1, 1, 4, TL_UNSUPPORTED, "tensor"},            {1, 1, 5, TL_UNSUPPORTED, "tensor"},
+                  {1, 1, 6, TL_CORRUPT, "kind"},                  {1, 1, 1, TL_CORRUPT, "second schema"},
+                  {0, 1, 3, TL_CORRUPT, "schema"}};
+    size_t i, size;
+    char *bytes = data_stream("views", "", &size);
+    tl_error err;
+    for (i = 0; bytes != NULL && i < sizeof faults / sizeof faults[0]; i++) {
+        char *copy = (char *)malloc(size);
+        tli_flatbuf in;
+        tli_flatbuf_table t;
+        uint32_t meta;
+        uint64_t body;
+        size_t at;
+        memcpy(copy, bytes, size);
+        at = message_at(copy, size, faults[i].message, &meta, &body);
+        t = tli_flatbuf_root(&in, copy + at, meta);
+        at += (size_t)(tli_flatbuf_member(&t, (uint32_t)faults[i].member, 1) - in.data);
+        copy[at] = (char)faults[i].value;
+        if (faults[i].member == 0)
+            copy[at + 1] = (char)(faults[i].value < 0 ? -1 : 0);
+        CHECK_STATUS(read_all(copy, size, &err), faults[i].status, &err);
+        if (strstr(err.text, faults[i].word) == NULL) {
+            fprintf(stderr, "%s does not say %s\n", err.text, faults[i].word);
+            tl_test_failures++;
+        }
+        free(copy);
+    }
+    CHECK_STATUS(read_all("ARROW1\0\0", 8, &err), TL_UNSUPPORTED, &err);
+    free(bytes);
+}
+
 /* ---- the streams of the format's own tests ---- */
 
 #if !defined(_WIN32)
@@ -695,6 +800,8 @@ static const tl_test_case cases[] = {
     TL_TEST(in_two_ways),
     TL_TEST(replaced),
     TL_TEST(read_and_refused),
+    TL_TEST(frames),
+    TL_TEST(refused_by_name),
     TL_TEST(written_and_read),
     TL_TEST(cut_and_flipped),
     TL_TEST(allocations_failing),
