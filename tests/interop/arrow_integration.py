@@ -159,6 +159,15 @@ def compare(path):
             check(values(field, col, dictionaries) == mine, '%s: batch %d, %s' % (path, i, field['name']))
 
 
+def valid(table):
+    """Some of the integration data has dates with hours, and decimals beyond their precision."""
+    try:
+        table.validate(full=True)
+        return True
+    except pa.ArrowInvalid:
+        return False
+
+
 def recode(path, name):
     try:
         want = pa.ipc.open_stream(path).read_all()
@@ -173,10 +182,7 @@ def recode(path, name):
             check('union' in name or 'bigendian' in name, '%s: %s' % (name, got))
             continue
         t = pa.ipc.open_stream(out).read_all()
-        try:
-            t.validate(full=True)
-        except pa.ArrowInvalid as e:
-            check('whole number of days' in str(e), '%s: %s' % (name, e))  # of the integration data
+        check(valid(t) or (want is not None and not valid(want)), name + ': valid')
         if want is not None:
             check(t.schema.equals(want.schema, check_metadata=True) and
                   (t.equals(want) or str(t.to_pydict()) == str(want.to_pydict())),  # NaN equals nothing
