@@ -144,6 +144,16 @@ TLI_FN int tli_lake_barred(tl_lake *lake, tl_span location, uint64_t version)
     return barred;
 }
 
+/* Is `known` to stay when `table` was loaded? A newer version is, unless it is of a table that was dropped and made
+   anew at this place. */
+TLI_FN int tli_lake_stays(const tl_table *known, const tl_table *table)
+{
+    if (!tl_span_equal(known->metadata.uuid, table->metadata.uuid))
+        return 0;
+    return known->version > table->version
+           || (known->version == table->version && (known->has_files || !table->has_files));
+}
+
 /* Makes a version known, confirmed at `when` (INT64_MIN: not), and takes its count. Answers the version to go on with,
    counted for the caller: this one, the same one that was here before, or a newer one: a lake never goes back. */
 TLI_FN tl_table *tli_lake_store(tl_lake *lake, tl_table *table, int64_t when)
@@ -158,8 +168,7 @@ TLI_FN tl_table *tli_lake_store(tl_lake *lake, tl_table *table, int64_t when)
         tli_lake_unlock(lake);
         return table;
     }
-    if (e->table != NULL && (e->table->version > table->version
-                             || (e->table->version == table->version && (e->table->has_files || !table->has_files)))) {
+    if (e->table != NULL && tli_lake_stays(e->table, table)) {
         drop = table;
         if (e->table->version == table->version && when > e->confirmed)
             e->confirmed = when;

@@ -32,10 +32,18 @@ TLI_FN tl_request *tli_load_ask(tl_load *load, uint32_t place, tl_request_kind k
 
 /* ---- ends ---- */
 
+TLI_FN int tli_load_chain(tl_load *load, uint64_t version);
+
 TLI_FN int tli_load_done(tl_load *load, tl_table *table, int confirmed)
 {
-    load->table = tli_lake_store(load->lake, table, confirmed ? load->began : INT64_MIN);
-    load->unchecked = (uint8_t)(!confirmed && load->table->version == table->version);
+    table = tli_lake_store(load->lake, table, confirmed ? load->began : INT64_MIN);
+    if (!table->has_files && !load->options.no_files) { /* the lake knows a newer one, but by its metadata alone */
+        uint64_t version = table->version;
+        tl_table_drop(table);
+        return tli_load_chain(load, version);
+    }
+    load->table = table;
+    load->unchecked = (uint8_t)!confirmed;
     tli_op_finish(&load->op, TL_DONE);
     return 1;
 }
@@ -58,7 +66,10 @@ TLI_FN int tli_load_fails(tl_load *load, tl_status status, const char *text, tl_
 /* An answer that is neither yes nor no. */
 TLI_FN int tli_load_bad(tl_load *load, uint32_t i)
 {
-    tli_op_fail_answer(&load->op, tli_op_answer(&load->op, i));
+    const tli_op_slot *slot = tli_op_answer(&load->op, i);
+    if (slot->outcome == TL_OUTCOME_NOT_FOUND) /* of a listing: no answer to what was asked, least of all "no table" */
+        return tli_load_fails(load, TL_STORE, "a listing was answered by not found", slot->request.key);
+    tli_op_fail_answer(&load->op, slot);
     return 1;
 }
 
@@ -137,6 +148,7 @@ TLI_FN tl_table *tli_load_decode_head(tl_load *load, uint64_t version, tli_blob 
         return NULL;
     }
     t->memory += t->metadata.json.memory;
+    TLI_FILL(why, 0, sizeof *why); /* of a peek before */
     return t;
 }
 
@@ -253,7 +265,6 @@ TLI_FN int tli_load_peek(tl_load *load)
     return 1;
 }
 
-TLI_FN int tli_load_chain(tl_load *load, uint64_t version);
 TLI_FN int tli_load_hinted(tl_load *load);
 
 /* The listing told all names: the newest is settled. */
@@ -292,13 +303,18 @@ TLI_FN void tli_load_read_hint(tl_load *load)
     const tli_op_slot *slot = tli_op_answer(&load->op, load->hint_slot);
     load->hint = slot->outcome == TL_OUTCOME_OK ? tli_keys_hint(slot->body->data, slot->body->size) : 0;
     load->hint_bad = (uint8_t)(slot->outcome == TL_OUTCOME_OK && load->hint == 0);
+    if (load->hint != 0 && load->hint == load->gone) { /* it led nowhere before */
+        load->hint = 0;
+        load->hint_bad = 2;
+    }
 }
 
 /* Nothing is known of the table, with or without a head. */
 TLI_FN int tli_load_nothing(tl_load *load)
 {
     if (load->hint_bad)
-        return tli_load_fails(load, TL_CORRUPT, "the version hint is not a number",
+        return tli_load_fails(load, TL_CORRUPT, load->hint_bad == 2 ? "the version hint names a version that is not there"
+                                                                    : "the version hint is not a number",
                               tli_keys_join(tli_load_place(load, 0), load->location, "/metadata/version-hint.text", 0));
     tli_op_finish(&load->op, TL_NONE);
     return 1;
@@ -328,15 +344,13 @@ TLI_FN int tli_load_decide_hint(tl_load *load)
    hint beside it, is gone through to its end. */
 TLI_FN int tli_load_hinted(tl_load *load)
 {
-    if (!load->hint_read && !load->no_hint) {
+    if (!load->hint_read) {
         load->state = TLI_LOAD_HINT;
         return tli_load_ask_hint(load);
     }
-    if (load->hint_read) {
-        if (tli_load_is_bad(load, load->hint_slot))
-            return tli_load_bad(load, load->hint_slot);
-        tli_load_read_hint(load);
-    }
+    if (tli_load_is_bad(load, load->hint_slot))
+        return tli_load_bad(load, load->hint_slot);
+    tli_load_read_hint(load);
     if (load->hint == 0 && load->head_table == NULL && load->pages) {
         load->state = TLI_LOAD_PAGES;
         tli_op_list_on(&load->op, tli_op_answer(&load->op, load->list_slot));
@@ -411,6 +425,8 @@ TLI_FN int tli_load_checked(tl_load *load)
     tli_op_clear(&load->op);
     if (!next && same)
         return tli_load_current(load);
+    if (load->unconfirmed)
+        (void)tli_err(&load->why_no_head, TL_ABSENT, "the head is behind the newest version", TL_NO_POSITION);
     tl_table_drop(load->known);
     load->known = NULL;
     if (next && load->unconfirmed)
@@ -476,6 +492,7 @@ TLI_FN int tli_load_climbed(tl_load *load)
         return tli_load_read_metadata(load);
     tli_op_clear(&load->op);
     load->no_hint = 1;
+    load->gone = load->version;
     return tli_load_peek(load);
 }
 
@@ -518,6 +535,16 @@ TLI_FN int tli_load_finish_files(tl_load *load, tl_error *why)
     return tli_load_whole(load);
 }
 
+TLI_FN void tli_load_drop_files(tl_load *load)
+{
+    if (load->files == NULL)
+        return;
+    tli_iceberg_end(&load->files->files);
+    tli_iceberg_free_list(&load->files->list);
+    tli_mem_delete(&load->lake->options.op.allocator, load->files, sizeof *load->files);
+    load->files = NULL;
+}
+
 TLI_FN int tli_load_files_next(tl_load *load)
 {
     tl_table *t = load->known;
@@ -525,6 +552,7 @@ TLI_FN int tli_load_files_next(tl_load *load)
     tl_error why;
     if (load->options.no_files)
         return tli_load_whole(load);
+    tli_load_drop_files(load); /* of a version that was loaded before this one */
     load->files = (tli_load_files *)tli_mem_new(&lo->op.allocator, sizeof *load->files);
     if (load->files == NULL)
         return tli_load_fails(load, TL_NO_MEMORY, "out of memory", load->location);
@@ -651,12 +679,7 @@ TLI_FN void tli_load_end(tl_op *op)
     tl_table_drop(load->known);
     tl_table_drop(load->head_table);
     load->table = load->known = load->head_table = NULL;
-    if (load->files != NULL) {
-        tli_iceberg_end(&load->files->files);
-        tli_iceberg_free_list(&load->files->list);
-        tli_mem_delete(a, load->files, sizeof *load->files);
-    }
-    load->files = NULL;
+    tli_load_drop_files(load);
     tli_mem_delete(a, load->keys, load->keys_size);
     load->keys = NULL;
 }

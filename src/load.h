@@ -11,7 +11,7 @@
    CHECK N    stat vN + stat vN+1 (or list the exact names) -> only vN: DONE. vN+1: CHAIN N+1 if N was unconfirmed, else
               PEEK. Neither: PEEK without N
    CHAIN n    get vn + stat vn+1 -> vn+1 there: CHAIN n+1. vn read: LIST-FILE if files are wanted, else DONE. Both gone:
-              PEEK without hint
+              PEEK without that hint
    LIST-FILE  get the manifest list -> MANIFESTS
    MANIFESTS  get all manifests -> DONE
    EXACT n    get vn (options.version) -> LIST-FILE, DONE or NONE
@@ -44,6 +44,7 @@ typedef struct tl_load {
     uint64_t version;
     uint64_t listed;
     uint64_t hint;
+    uint64_t gone;
     int64_t began;
     struct tli_load_files *files;
     uint32_t peeks;

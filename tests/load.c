@@ -48,25 +48,39 @@ static void end(world *w)
     CHECK_INT(tl_op_end(&w->load.op), TL_OK);
 }
 
-/* The log in words: kind, the key's last part, the outcome: "GET head ok, LIST v ok". */
+/* The log in words: round, kind, the key's last part, the outcome: "1 GET head ok, 1 LIST v ok". The same thing said n
+   times in a row ends in " xn". */
 static const char *said(const world *w)
 {
     static char text[4096];
+    char last[200], item[200];
     size_t i, n = 0;
-    text[0] = 0;
-    for (i = 0; i < w->store.log_count && n < sizeof text - 200; i++) {
+    unsigned times = 1;
+    text[0] = last[0] = 0;
+    for (i = 0; i <= w->store.log_count && n < sizeof text - 400; i++) {
         const tl_mem_line *l = &w->store.log[i];
-        const char *name = l->key + l->key_size;
-        while (name > l->key && name[-1] != '/')
-            name--;
-        if (strcmp(name, "timelake-head") == 0)
-            name = "head";
-        if (strcmp(name, "version-hint.text") == 0)
-            name = "hint";
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%u %s %.*s %s", i == 0 ? "" : ", ", l->round,
-                              tl_request_text(l->kind), (int)(strchr(name, '.') != NULL ? strchr(name, '.') - name
-                                                              : 40),
-                              name, tl_outcome_text(l->result));
+        const char *name, *dot;
+        item[0] = 0;
+        if (i < w->store.log_count) {
+            name = l->key + l->key_size;
+            while (name > l->key && name[-1] != '/')
+                name--;
+            name = strcmp(name, "timelake-head") == 0 ? "head" : strcmp(name, "version-hint.text") == 0 ? "hint"
+                : strncmp(name, "snap-", 5) == 0 ? "list-file" : strstr(name, "-m.avro") != NULL ? "manifest" : name;
+            dot = strchr(name, '.');
+            snprintf(item, sizeof item, "%u %s %.*s %s", l->round, tl_request_text(l->kind),
+                     (int)(dot != NULL ? dot - name : 40), name, tl_outcome_text(l->result));
+        }
+        if (i > 0 && strcmp(item, last) == 0) {
+            times++;
+            continue;
+        }
+        if (times > 1)
+            n += (size_t)snprintf(text + n, sizeof text - n, " x%u", times);
+        times = 1;
+        if (item[0] != 0)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n == 0 ? "" : ", ", item);
+        memcpy(last, item, sizeof last);
     }
     return text;
 }
@@ -97,6 +111,654 @@ static void cold_with_a_current_head(void)
     close_world(&w);
 }
 
+
+/* ---- changing the table between loads ---- */
+
+static void put_text(world *w, const char *name, const char *text)
+{
+    tl_mem_put(&w->store, warehouse_key(w->location, name), text, strlen(text));
+}
+
+static void take_away(world *w, const char *name)
+{
+    CHECK(tl_mem_delete(&w->store, warehouse_key(w->location, name)));
+}
+
+/* Version `from` as it would be if it were version `to`, too. */
+static void copy_version(world *w, int from, int to)
+{
+    char name[64];
+    const tl_mem_object *o;
+    char *copy;
+    size_t size;
+    snprintf(name, sizeof name, "v%d.metadata.json", from);
+    o = tl_mem_get(&w->store, warehouse_key(w->location, name));
+    CHECK(o != NULL);
+    if (o == NULL)
+        return;
+    size = o->size;
+    copy = (char *)malloc(size);
+    memcpy(copy, o->data, size);
+    snprintf(name, sizeof name, "v%d.metadata.json", to);
+    tl_mem_put(&w->store, warehouse_key(w->location, name), copy, size);
+    free(copy);
+}
+
+/* A load from begin to end of which only the log and the version count. */
+static uint64_t loaded(world *w, const tl_load_options *options)
+{
+    uint64_t version = 0;
+    if (load(w, options) == TL_OK)
+        version = w->load.table->version;
+    else
+        fprintf(stderr, "  %s: %s: %s\n", tl_test_name, tl_status_text(w->status), tl_op_error(&w->load.op)->text);
+    end(w);
+    return version;
+}
+
+#define CHAIN_TRUCKS "2 GET v7 ok, 2 STAT v8 not_found, 3 GET list-file ok, 4 GET manifest ok x6"
+#define CHAIN_STALE "2 GET v6 ok, 2 STAT v7 not_found, 3 GET list-file ok, 4 GET manifest ok x5"
+
+/* ---- cold ---- */
+
+static void cold_without_a_head(void)
+{
+    world w;
+    tl_load_options o;
+    open_world(&w, "iot.trucks", NULL, NULL);
+    memset(&o, 0, sizeof o);
+    o.no_head = 1;
+    CHECK_INT(load(&w, &o), TL_OK);
+    CHECK_SAID(&w, "1 LIST v ok, " CHAIN_TRUCKS);
+    CHECK_INT(tl_op_round_trips(&w.load.op), 4);
+    CHECK_INT(w.load.why_no_head.status, TL_OK);
+    end(&w);
+    tl_lake_forget(&w.lake, w.location);
+    o.no_files = 1;
+    CHECK_INT(load(&w, &o), TL_OK);
+    CHECK_SAID(&w, "1 LIST v ok, 2 GET v7 ok, 2 STAT v8 not_found");
+    CHECK_INT(tl_op_round_trips(&w.load.op), 2);
+    CHECK_INT(w.load.table->has_files, 0);
+    end(&w);
+    /* now it is known without its files: who wants them gets them */
+    o.no_files = 0;
+    CHECK_INT(load(&w, &o), TL_OK);
+    CHECK_SAID(&w, "1 LIST v ok, " CHAIN_TRUCKS);
+    CHECK_INT(w.load.table->has_files, 1);
+    end(&w);
+    tl_lake_forget(&w.lake, w.location);
+    take_away(&w, "timelake-head");
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK_SAID(&w, "1 GET head not_found, 1 LIST v ok, " CHAIN_TRUCKS);
+    CHECK_INT(w.load.why_no_head.status, TL_ABSENT);
+    end(&w);
+    close_world(&w);
+}
+
+static void cold_with_the_hint(void)
+{
+    int https;
+    for (https = 0; https < 2; https++) {
+        world w;
+        tl_lake_options lo;
+        tl_load_options o;
+        memset(&lo, 0, sizeof lo);
+        memset(&o, 0, sizeof o);
+        lo.lookup_hint = (uint8_t)!https;
+        lo.store = https ? TL_STORE_HTTPS : TL_STORE_LISTS;
+        open_world(&w, "iot.trucks", NULL, &lo);
+        CHECK_INT(load(&w, NULL), TL_OK);
+        CHECK_SAID(&w, "1 GET head ok, 1 GET hint ok, 2 STAT v8 not_found, 2 STAT v7 ok");
+        CHECK_INT(tl_op_round_trips(&w.load.op), 2);
+        CHECK_INT(w.load.table->source, TL_FROM_HEAD);
+        end(&w);
+        tl_lake_forget(&w.lake, w.location);
+        o.no_head = 1;
+        CHECK_INT(load(&w, &o), TL_OK);
+        CHECK_SAID(&w, "1 GET hint ok, " CHAIN_TRUCKS);
+        end(&w);
+        /* hint behind the head: the check settles it. Hint behind, no head: followed upwards */
+        tl_lake_forget(&w.lake, w.location);
+        put_text(&w, "version-hint.text", "6");
+        CHECK_INT(loaded(&w, NULL), 7);
+        CHECK_SAID(&w, "1 GET head ok, 1 GET hint ok, 2 STAT v8 not_found, 2 STAT v7 ok");
+        tl_lake_forget(&w.lake, w.location);
+        CHECK_INT(loaded(&w, &o), 7);
+        CHECK_SAID(&w, "1 GET hint ok, 2 GET v6 ok, 2 STAT v7 ok, 3 GET v7 ok, 3 STAT v8 not_found, "
+                       "4 GET list-file ok, 5 GET manifest ok x6");
+        /* no hint: the head will do; garbage in it too */
+        tl_lake_forget(&w.lake, w.location);
+        take_away(&w, "version-hint.text");
+        CHECK_INT(loaded(&w, NULL), 7);
+        CHECK_SAID(&w, "1 GET head ok, 1 GET hint not_found, 2 STAT v8 not_found, 2 STAT v7 ok");
+        tl_lake_forget(&w.lake, w.location);
+        put_text(&w, "version-hint.text", "seven");
+        CHECK_INT(loaded(&w, NULL), 7);
+        tl_lake_forget(&w.lake, w.location);
+        CHECK_INT(load(&w, &o), TL_CORRUPT); /* garbage and no head: not "no such table" */
+        CHECK_INT(w.load.op.turn, TL_FAILED);
+        end(&w);
+        close_world(&w);
+    }
+}
+
+static void hint_ahead(void)
+{
+    int https;
+    for (https = 0; https < 2; https++) {
+        world w;
+        tl_lake_options lo;
+        tl_load_options o;
+        memset(&lo, 0, sizeof lo);
+        memset(&o, 0, sizeof o);
+        lo.lookup_hint = (uint8_t)!https;
+        lo.store = https ? TL_STORE_HTTPS : TL_STORE_LISTS;
+        open_world(&w, "iot.trucks", NULL, &lo);
+        put_text(&w, "version-hint.text", "9");
+        CHECK_INT(loaded(&w, NULL), 7);
+        if (https)
+            CHECK_SAID(&w, "1 GET head ok, 1 GET hint ok, 2 GET v9 not_found, 2 STAT v10 not_found, "
+                           "3 GET head ok, 3 GET hint ok, 4 STAT v8 not_found, 4 STAT v7 ok");
+        else
+            CHECK_SAID(&w, "1 GET head ok, 1 GET hint ok, 2 GET v9 not_found, 2 STAT v10 not_found, "
+                           "3 GET head ok, 3 LIST v ok");
+        tl_lake_forget(&w.lake, w.location);
+        o.no_head = 1;
+        if (https) { /* nothing else tells where the table is: it is not "absent" */
+            CHECK_INT(load(&w, &o), TL_CORRUPT);
+            CHECK_INT(w.load.op.turn, TL_FAILED);
+            end(&w);
+        } else
+            CHECK_INT(loaded(&w, &o), 7);
+        close_world(&w);
+    }
+}
+
+static void no_such_table(void)
+{
+    world w;
+    tl_lake_options lo;
+    memset(&lo, 0, sizeof lo);
+    open_world(&w, "iot.trucks", NULL, NULL);
+    w.location = tl_text("s3://demo-lake/wh/iot/truck");
+    CHECK_INT(load(&w, NULL), TL_ABSENT);
+    CHECK_INT(w.load.op.turn, TL_NONE);
+    CHECK_SAID(&w, "1 GET head not_found, 1 LIST v ok");
+    end(&w);
+    close_world(&w);
+    lo.store = TL_STORE_HTTPS;
+    open_world(&w, "iot.trucks", NULL, &lo);
+    w.location = tl_text("s3://demo-lake/wh/iot/truck");
+    CHECK_INT(load(&w, NULL), TL_ABSENT);
+    CHECK_INT(w.load.op.turn, TL_NONE);
+    CHECK_SAID(&w, "1 GET head not_found, 1 GET hint not_found");
+    end(&w);
+    close_world(&w);
+    /* a head without any version is no table */
+    open_world(&w, "iot.created", NULL, NULL);
+    take_away(&w, "v1.metadata.json");
+    CHECK_INT(load(&w, NULL), TL_ABSENT);
+    CHECK_SAID(&w, "1 GET head ok, 1 LIST v ok");
+    end(&w);
+    close_world(&w);
+}
+
+/* ---- heads that are no use ---- */
+
+static void stale_head(void)
+{
+    world w;
+    tl_lake_options lo;
+    open_world(&w, "iot.stale", NULL, NULL);
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK_INT(w.load.table->version, 6);
+    CHECK_SAID(&w, "1 GET head ok, 1 LIST v ok, " CHAIN_STALE);
+    CHECK_INT(w.load.why_no_head.status, TL_ABSENT);
+    CHECK_TEXT(w.load.why_no_head.text, strlen(w.load.why_no_head.text), "the head is behind the newest version");
+    end(&w);
+    close_world(&w);
+    memset(&lo, 0, sizeof lo);
+    lo.store = TL_STORE_HTTPS;
+    open_world(&w, "iot.stale", NULL, &lo);
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK_SAID(&w, "1 GET head ok, 1 GET hint ok, 2 GET v5 ok, 2 STAT v6 ok, 3 GET v6 ok, 3 STAT v7 not_found, "
+                   "4 GET list-file ok, 5 GET manifest ok x5");
+    CHECK_INT(w.load.why_no_head.status, TL_ABSENT);
+    end(&w);
+    /* the hint is no newer than the head: the check finds v5 */
+    tl_lake_forget(&w.lake, w.location);
+    put_text(&w, "version-hint.text", "4");
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK_SAID(&w, "1 GET head ok, 1 GET hint ok, 2 STAT v5 ok, 2 STAT v4 ok, 3 GET v5 ok, 3 STAT v6 ok, "
+                   "4 GET v6 ok, 4 STAT v7 not_found, 5 GET list-file ok, 6 GET manifest ok x5");
+    CHECK_INT(w.load.table->version, 6);
+    CHECK_INT(w.load.why_no_head.status, TL_ABSENT);
+    end(&w);
+    close_world(&w);
+}
+
+static void unknown_codec(void)
+{
+    world w;
+    open_world(&w, "iot.unknown_codec", NULL, NULL);
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK_INT(w.load.table->version, 3);
+    CHECK_INT(w.load.table->source, TL_FROM_CHAIN);
+    CHECK_INT(w.load.why_no_head.status, TL_NO_CODEC);
+    end(&w);
+    close_world(&w);
+}
+
+/* The head of iot.trucks_json with `from` replaced by `to`: why is it not used? */
+static void head_with(const char *from, const char *to, tl_status why)
+{
+    world w;
+    const tl_mem_object *o;
+    size_t at, n = strlen(from);
+    open_world(&w, "iot.trucks_json", NULL, NULL);
+    o = tl_mem_get(&w.store, warehouse_key(w.location, "timelake-head"));
+    CHECK(o != NULL && strlen(to) == n);
+    for (at = 0; o != NULL && at + n <= o->size; at++)
+        if (memcmp(o->data + at, from, n) == 0) {
+            memcpy(o->data + at, to, n);
+            n += o->size;
+        }
+    CHECK(n > strlen(from));
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK_INT(w.load.table->source, TL_FROM_CHAIN);
+    if (CHECK_INT(w.load.why_no_head.status, why) && why == TL_CORRUPT)
+        CHECK(w.load.why_no_head.text != NULL);
+    end(&w);
+    close_world(&w);
+}
+
+static void broken_heads(void)
+{
+    size_t cut;
+    head_with("\"layout\":\"1\"", "\"layout\":\"2\"", TL_LAYOUT);
+    head_with("\"layout\":\"1\"", "\"layout\";\"1\"", TL_CORRUPT);
+    head_with("TLHD", "TLHE", TL_NOT_A_HEAD);
+    head_with("/wh/iot/trucks_json\\\"", "/wh/iot/trucks_jsox\\\"", TL_CORRUPT);
+    for (cut = 0; cut < 11000; cut = cut < 40 ? cut + 1 : cut + 401) {
+        world w;
+        const tl_mem_object *o;
+        char *copy;
+        open_world(&w, "iot.trucks", NULL, NULL);
+        o = tl_mem_get(&w.store, warehouse_key(w.location, "timelake-head"));
+        copy = (char *)malloc(cut + 1);
+        memcpy(copy, o->data, cut);
+        tl_mem_put(&w.store, warehouse_key(w.location, "timelake-head"), copy, cut);
+        free(copy);
+        CHECK_INT(load(&w, NULL), TL_OK);
+        CHECK_SAID(&w, "1 GET head ok, 1 LIST v ok, " CHAIN_TRUCKS);
+        CHECK(w.load.why_no_head.status != TL_OK && w.load.why_no_head.text != NULL);
+        if (cut > 100)
+            CHECK(w.load.why_no_head.position != TL_NO_POSITION && w.load.why_no_head.position <= cut);
+        end(&w);
+        close_world(&w);
+    }
+}
+
+/* The header says another version than the metadata within. */
+static void head_of_another_version(void)
+{
+    static const uint64_t versions[] = {8, 9, 1000, UINT64_MAX, UINT64_MAX - 1, 0, 6};
+    size_t i, k;
+    for (i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+        world w;
+        const tl_mem_object *o;
+        open_world(&w, "iot.trucks", NULL, NULL);
+        o = tl_mem_get(&w.store, warehouse_key(w.location, "timelake-head"));
+        for (k = 0; k < 8; k++)
+            o->data[5 + k] = (uint8_t)(versions[i] >> (8 * k));
+        CHECK_INT(load(&w, NULL), TL_OK);
+        CHECK_INT(w.load.table->version, 7);
+        CHECK_SAID(&w, "1 GET head ok, 1 LIST v ok, " CHAIN_TRUCKS);
+        CHECK_INT(w.load.why_no_head.status, versions[i] == 6 ? TL_ABSENT : TL_CORRUPT);
+        end(&w);
+        close_world(&w);
+    }
+}
+
+/* ---- warm ---- */
+
+static void warm_checks(void)
+{
+    world w;
+    tl_load_options o;
+    memset(&o, 0, sizeof o);
+    open_world(&w, "iot.trucks", NULL, NULL);
+    CHECK_INT(loaded(&w, NULL), 7);
+    o.max_age_ms = 60000; /* the session's value is not the table's */
+    w.store.now += 59999;
+    CHECK_INT(loaded(&w, &o), 7);
+    CHECK_SAID(&w, "");
+    o.max_age_ms = 10;
+    CHECK_INT(loaded(&w, &o), 7);
+    CHECK_SAID(&w, "1 STAT v8 not_found, 1 STAT v7 ok");
+    CHECK_INT(loaded(&w, &o), 7);
+    CHECK_SAID(&w, "");
+    o.max_age_ms = -1;
+    CHECK_INT(loaded(&w, &o), 7);
+    CHECK_SAID(&w, "1 STAT v8 not_found, 1 STAT v7 ok");
+    w.store.now -= 100; /* the clock was set back: nothing is taken on trust */
+    CHECK_INT(loaded(&w, NULL), 7);
+    CHECK_SAID(&w, "1 STAT v8 not_found, 1 STAT v7 ok");
+    /* one pointer per version */
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK(w.load.table == w.lake.entries[0].table);
+    end(&w);
+    /* another engine commits without writing a head */
+    copy_version(&w, 7, 8);
+    w.store.now += 2000;
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK_INT(w.load.table->version, 8);
+    CHECK_SAID(&w, "1 STAT v8 ok, 1 STAT v7 ok, 2 GET head ok, 2 LIST v ok, 3 GET v8 ok, 3 STAT v9 not_found, "
+                   "4 GET list-file ok, 5 GET manifest ok x6");
+    CHECK_INT(w.load.why_no_head.status, TL_ABSENT);
+    end(&w);
+    /* v9 came and was expired, v8 too */
+    copy_version(&w, 8, 10);
+    take_away(&w, "v8.metadata.json");
+    w.store.now += 2000;
+    CHECK_INT(loaded(&w, NULL), 10);
+    CHECK_SAID(&w, "1 STAT v9 not_found, 1 STAT v8 not_found, 2 GET head ok, 2 LIST v ok, 3 GET v10 ok, "
+                   "3 STAT v11 not_found, 4 GET list-file ok, 5 GET manifest ok x6");
+    /* v11 there, v10 gone */
+    copy_version(&w, 10, 11);
+    take_away(&w, "v10.metadata.json");
+    w.store.now += 2000;
+    CHECK_INT(loaded(&w, NULL), 11);
+    close_world(&w);
+}
+
+static void warm_options(void)
+{
+    world w;
+    tl_lake_options lo;
+    memset(&lo, 0, sizeof lo);
+    lo.freshness_list = 1;
+    open_world(&w, "iot.trucks", NULL, &lo);
+    CHECK_INT(loaded(&w, NULL), 7);
+    w.store.now += 2000;
+    CHECK_INT(loaded(&w, NULL), 7);
+    CHECK_SAID(&w, "1 LIST v8 ok, 1 LIST v7 ok");
+    copy_version(&w, 7, 8);
+    w.store.now += 2000;
+    CHECK_INT(loaded(&w, NULL), 8);
+    CHECK_SAID(&w, "1 LIST v8 ok, 1 LIST v7 ok, 2 GET head ok, 2 LIST v ok, 3 GET v8 ok, 3 LIST v9 ok, "
+                   "4 GET list-file ok, 5 GET manifest ok x6");
+    close_world(&w);
+    memset(&lo, 0, sizeof lo);
+    lo.next_only = 1;
+    open_world(&w, "iot.trucks", NULL, &lo);
+    CHECK_INT(loaded(&w, NULL), 7);
+    w.store.now += 2000;
+    CHECK_INT(loaded(&w, NULL), 7);
+    CHECK_SAID(&w, "1 STAT v8 not_found");
+    close_world(&w);
+    memset(&lo, 0, sizeof lo);
+    lo.warm_connections = 3;
+    open_world(&w, "iot.trucks", NULL, &lo);
+    CHECK_INT(loaded(&w, NULL), 7);
+    CHECK_SAID(&w, "1 STAT hint ok x3, 1 GET head ok, 1 LIST v ok");
+    close_world(&w);
+}
+
+/* A version loaded by its number neither reads nor changes what the lake knows. */
+static void exact_version(void)
+{
+    world w;
+    tl_load_options o;
+    memset(&o, 0, sizeof o);
+    open_world(&w, "iot.trucks", NULL, NULL);
+    o.version = 3;
+    CHECK_INT(load(&w, &o), TL_OK);
+    CHECK_INT(w.load.table->version, 3);
+    CHECK_SAID(&w, "1 GET v3 ok, 2 GET list-file ok, 3 GET manifest ok x2");
+    end(&w);
+    CHECK_INT(w.lake.count, 0);
+    o.version = 8;
+    CHECK_INT(load(&w, &o), TL_ABSENT);
+    CHECK_INT(w.load.op.turn, TL_NONE);
+    CHECK_SAID(&w, "1 GET v8 not_found");
+    end(&w);
+    close_world(&w);
+}
+
+/* ---- listings ---- */
+
+static void listing_of_pages(void)
+{
+    world w;
+    tl_mem_options mo;
+    memset(&mo, 0, sizeof mo);
+    mo.page_keys = 3;
+    open_world(&w, "iot.trucks", &mo, NULL);
+    CHECK_INT(loaded(&w, NULL), 7); /* the hint stands in for the rest of the listing */
+    CHECK_SAID(&w, "1 GET head ok, 1 LIST v ok, 2 GET hint ok, 3 STAT v8 not_found, 3 STAT v7 ok");
+    tl_lake_forget(&w.lake, w.location);
+    take_away(&w, "timelake-head");
+    CHECK_INT(loaded(&w, NULL), 7);
+    CHECK_SAID(&w, "1 GET head not_found, 1 LIST v ok, 2 GET hint ok, 3 GET v7 ok, 3 STAT v8 not_found, "
+                   "4 GET list-file ok, 5 GET manifest ok x6");
+    tl_lake_forget(&w.lake, w.location);
+    take_away(&w, "version-hint.text");
+    CHECK_INT(loaded(&w, NULL), 7); /* neither head nor hint: page by page */
+    CHECK_SAID(&w, "1 GET head not_found, 1 LIST v ok, 2 GET hint not_found, 3 LIST v ok, 4 LIST v ok, "
+                   "5 GET v7 ok, 5 STAT v8 not_found, 6 GET list-file ok, 7 GET manifest ok x6");
+    tl_lake_forget(&w.lake, w.location);
+    put_text(&w, "version-hint.text", "12"); /* a hint that leads nowhere */
+    CHECK_INT(loaded(&w, NULL), 7);
+    close_world(&w);
+    mo.page_keys = 0;
+    mo.no_list = 1; /* the adapter finds out only now that its store does not list */
+    open_world(&w, "iot.trucks", &mo, NULL);
+    CHECK_INT(loaded(&w, NULL), 7);
+    CHECK_SAID(&w, "1 GET head ok, 1 LIST v unsupported, 2 GET hint ok, 3 STAT v8 not_found, 3 STAT v7 ok");
+    tl_lake_forget(&w.lake, w.location);
+    put_text(&w, "version-hint.text", "12");
+    CHECK_INT(loaded(&w, NULL), 7);
+    tl_lake_forget(&w.lake, w.location);
+    take_away(&w, "timelake-head");
+    CHECK_INT(load(&w, NULL), TL_CORRUPT); /* a hint that leads nowhere is not "no such table" */
+    end(&w);
+    close_world(&w);
+}
+
+/* Metadata of version `version` with another uuid: what a table that was dropped and made anew has. */
+static void other_uuid(world *w, int version)
+{
+    char name[64], *at;
+    const tl_mem_object *o;
+    snprintf(name, sizeof name, "v%d.metadata.json", version);
+    o = tl_mem_get(&w->store, warehouse_key(w->location, name));
+    at = o == NULL ? NULL : strstr((char *)(void *)o->data, "\"table-uuid\":\"");
+    CHECK(at != NULL);
+    if (at != NULL)
+        at[14] = at[14] == '0' ? '1' : '0';
+}
+
+/* A listing that is behind does not take a lake back; a table made anew at the place does. */
+static void never_back(void)
+{
+    world w;
+    tl_table *seven;
+    tl_load_options o;
+    memset(&o, 0, sizeof o);
+    o.no_head = 1;
+    open_world(&w, "iot.trucks", NULL, NULL);
+    CHECK_INT(loaded(&w, &o), 7);
+    CHECK_INT(load(&w, &o), TL_OK);
+    seven = tl_table_keep(w.load.table);
+    end(&w);
+    take_away(&w, "v7.metadata.json");
+    w.store.now += 5000;
+    CHECK_INT(load(&w, &o), TL_OK);
+    CHECK_SAID(&w, "1 STAT v8 not_found, 1 STAT v7 not_found, 2 LIST v ok, 3 GET v6 ok, 3 STAT v7 not_found, "
+                   "4 GET list-file ok, 5 GET manifest ok x5");
+    CHECK(w.load.table == seven);
+    CHECK(w.load.unchecked == 0);
+    end(&w);
+    other_uuid(&w, 6);
+    w.store.now += 5000;
+    CHECK_INT(load(&w, &o), TL_OK);
+    CHECK_INT(w.load.table->version, 6);
+    end(&w);
+    CHECK_INT(seven->version, 7); /* who holds a version keeps it */
+    tl_table_drop(seven);
+    close_world(&w);
+}
+
+/* Known by its metadata alone, then listed behind: who wants files gets them. */
+static void never_without_files(void)
+{
+    world w;
+    tl_load_options o;
+    memset(&o, 0, sizeof o);
+    o.no_head = o.no_files = 1;
+    open_world(&w, "iot.trucks", NULL, NULL);
+    CHECK_INT(loaded(&w, &o), 7);
+    take_away(&w, "v7.metadata.json");
+    o.no_files = 0;
+    if (load(&w, &o) == TL_OK)
+        CHECK_INT(w.load.table->has_files, 1);
+    else
+        CHECK_INT(w.load.op.turn, TL_FAILED);
+    end(&w);
+    close_world(&w);
+}
+
+/* ---- deferred checks ---- */
+
+static void deferred(void)
+{
+    world w;
+    tl_lake_options lo;
+    tl_load_options o;
+    tl_table *first;
+    memset(&lo, 0, sizeof lo);
+    memset(&o, 0, sizeof o);
+    lo.store = TL_STORE_HTTPS;
+    o.defer = 1;
+    open_world(&w, "iot.trucks", NULL, &lo);
+    CHECK_INT(load(&w, &o), TL_OK);
+    CHECK_SAID(&w, "1 GET head ok, 1 GET hint ok");
+    CHECK_INT(tl_op_round_trips(&w.load.op), 1);
+    CHECK_INT(w.load.unchecked, 1);
+    first = tl_table_keep(w.load.table);
+    end(&w);
+    CHECK_INT(load(&w, NULL), TL_OK); /* the check beside the data reads: nothing changed */
+    CHECK_SAID(&w, "1 STAT v8 not_found, 1 STAT v7 ok");
+    CHECK(w.load.table == first && w.load.unchecked == 0);
+    end(&w);
+    w.store.now += 5000;
+    CHECK_INT(load(&w, &o), TL_OK); /* warm and past the interval: usable, unchecked */
+    CHECK_SAID(&w, "");
+    CHECK_INT(w.load.unchecked, 1);
+    end(&w);
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK(w.load.table == first);
+    end(&w);
+    CHECK_INT(load(&w, &o), TL_OK); /* within the interval there is nothing to defer */
+    CHECK_INT(w.load.unchecked, 0);
+    end(&w);
+    tl_table_drop(first);
+    close_world(&w);
+    /* the head was stale: the second load brings another table, the scan is planned anew */
+    open_world(&w, "iot.stale", NULL, &lo);
+    put_text(&w, "version-hint.text", "4");
+    CHECK_INT(load(&w, &o), TL_OK);
+    CHECK_INT(w.load.table->version, 4);
+    CHECK_INT(w.load.unchecked, 1);
+    first = tl_table_keep(w.load.table);
+    end(&w);
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK_SAID(&w, "1 STAT v5 ok, 1 STAT v4 ok, 2 GET v5 ok, 2 STAT v6 ok, 3 GET v6 ok, 3 STAT v7 not_found, "
+                   "4 GET list-file ok, 5 GET manifest ok x5");
+    CHECK(w.load.table != first && w.load.table->version == 6 && w.load.unchecked == 0);
+    end(&w);
+    tl_table_drop(first);
+    close_world(&w);
+    /* where a listing settles it nothing is deferred */
+    open_world(&w, "iot.trucks", NULL, NULL);
+    CHECK_INT(load(&w, &o), TL_OK);
+    CHECK_INT(w.load.unchecked, 0);
+    end(&w);
+    close_world(&w);
+    /* the known limit of plain HTTPS: v5 was expired, v4 too: the old head is not trusted */
+    open_world(&w, "iot.stale", NULL, &lo);
+    put_text(&w, "version-hint.text", "4");
+    take_away(&w, "v4.metadata.json");
+    take_away(&w, "v5.metadata.json");
+    CHECK_INT(load(&w, NULL), TL_STORE);
+    CHECK_INT(w.load.op.turn, TL_FAILED);
+    end(&w);
+    close_world(&w);
+}
+
+/* ---- the lake ---- */
+
+static void budget(void)
+{
+    world w;
+    tl_lake_options lo;
+    tl_span trucks;
+    tl_table *held;
+    static char copy[256];
+    memset(&lo, 0, sizeof lo);
+    lo.memory = 1;
+    open_world(&w, "iot.trucks", NULL, &lo);
+    memcpy(copy, w.location.data, w.location.size);
+    trucks = tl_text(copy);
+    CHECK_INT(load(&w, NULL), TL_OK);
+    held = tl_table_keep(w.load.table);
+    end(&w);
+    CHECK_INT(loaded(&w, NULL), 7); /* too large alone: kept all the same */
+    CHECK_SAID(&w, "");
+    w.location = warehouse_put(&w.store, "iot.stale");
+    CHECK_INT(loaded(&w, NULL), 6);
+    CHECK_INT(loaded(&w, NULL), 6);
+    CHECK_SAID(&w, "");
+    w.location = trucks;
+    CHECK_INT(loaded(&w, NULL), 7); /* the other one's place was taken */
+    CHECK_SAID(&w, "1 GET head ok, 1 LIST v ok");
+    CHECK_INT(held->version, 7);
+    tl_table_drop(held);
+    close_world(&w);
+}
+
+static void barred_head(void)
+{
+    world w;
+    open_world(&w, "iot.trucks", NULL, NULL);
+    CHECK_INT(load(&w, NULL), TL_OK);
+    tl_lake_bar(&w.lake, w.load.table);
+    end(&w);
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK_SAID(&w, "1 GET head ok, 1 LIST v ok, " CHAIN_TRUCKS);
+    CHECK_INT(w.load.table->source, TL_FROM_CHAIN);
+    CHECK_INT(w.load.why_no_head.status, TL_CORRUPT);
+    end(&w);
+    close_world(&w);
+}
+
+/* A slash at the end of a location is the same table. */
+static void locations(void)
+{
+    world w;
+    char with[256];
+    open_world(&w, "iot.trucks", NULL, NULL);
+    CHECK_INT(loaded(&w, NULL), 7);
+    snprintf(with, sizeof with, "%.*s//", (int)w.location.size, w.location.data);
+    w.location = tl_text(with);
+    CHECK_INT(loaded(&w, NULL), 7);
+    CHECK_SAID(&w, "");
+    tl_lake_forget(&w.lake, w.location);
+    CHECK_INT(loaded(&w, NULL), 7);
+    CHECK_SAID(&w, "1 GET head ok, 1 LIST v ok");
+    close_world(&w);
+}
 
 /* ---- what a table holds, against what the committing Timelake process knew ---- */
 
@@ -270,6 +932,24 @@ static void every_table_with_and_without_its_head(void)
 
 static const tl_test_case cases[] = {
     TL_TEST(cold_with_a_current_head),
+    TL_TEST(cold_without_a_head),
+    TL_TEST(cold_with_the_hint),
+    TL_TEST(hint_ahead),
+    TL_TEST(no_such_table),
+    TL_TEST(stale_head),
+    TL_TEST(unknown_codec),
+    TL_TEST(broken_heads),
+    TL_TEST(head_of_another_version),
+    TL_TEST(warm_checks),
+    TL_TEST(warm_options),
+    TL_TEST(exact_version),
+    TL_TEST(listing_of_pages),
+    TL_TEST(never_back),
+    TL_TEST(never_without_files),
+    TL_TEST(deferred),
+    TL_TEST(budget),
+    TL_TEST(barred_head),
+    TL_TEST(locations),
     TL_TEST(every_table_with_and_without_its_head),
 };
 TL_TEST_MAIN(cases)
