@@ -316,6 +316,9 @@ TLI_FN int tli_load_nothing(tl_load *load)
         return tli_load_fails(load, TL_CORRUPT, load->hint_bad == 2 ? "the version hint names a version that is not there"
                                                                     : "the version hint is not a number",
                               tli_keys_join(tli_load_place(load, 0), load->location, "/metadata/version-hint.text", 0));
+    if (load->why_no_head.status != TL_OK && load->why_no_head.status != TL_ABSENT) /* there is one: so is a table */
+        return tli_load_fail(load, &load->why_no_head,
+                             tli_keys_join(tli_load_place(load, 0), load->location, "/metadata/timelake-head", 0));
     tli_op_finish(&load->op, TL_NONE);
     return 1;
 }
@@ -375,7 +378,10 @@ TLI_FN int tli_load_paged(tl_load *load)
     }
     load->listed = slot->number;
     tli_op_clear(&load->op);
-    return load->listed != 0 ? tli_load_chain(load, load->listed) : tli_load_nothing(load);
+    if (load->listed != 0)
+        return tli_load_chain(load, load->listed);
+    tli_op_finish(&load->op, TL_NONE); /* whatever head or hint say */
+    return 1;
 }
 
 /* ---- CHECK ---- */

@@ -930,6 +930,325 @@ static void every_table_with_and_without_its_head(void)
         }
 }
 
+/* ---- schedules: what fails, which answer comes first, when it is given up ---- */
+
+typedef struct scenario {
+    const char *name;
+    const char *table;
+    uint64_t right;      /* the newest version */
+    tl_load_options options;
+    tl_store store;
+    uint32_t page_keys;
+    const char *hint;    /* instead of the one that is there; "": none */
+    uint8_t without_head; /* it is taken away */
+    uint8_t warm;        /* the lake knows v7, then v8 is committed */
+} scenario;
+
+static const scenario scenarios[] = {
+    {"head", "iot.trucks", 7, {0, 0, 0, 0, 0}, TL_STORE_LISTS, 0, NULL, 0, 0},
+    {"chain", "iot.trucks", 7, {0, 0, 0, 1, 0}, TL_STORE_LISTS, 0, NULL, 0, 0},
+    {"head of many", "iot.many", 41, {0, 0, 0, 0, 0}, TL_STORE_LISTS, 0, NULL, 0, 0},
+    {"chain of many", "iot.many", 41, {0, 0, 0, 1, 0}, TL_STORE_LISTS, 0, NULL, 0, 0},
+    {"https, stale head", "iot.stale", 6, {0, 0, 0, 0, 0}, TL_STORE_HTTPS, 0, NULL, 0, 0},
+    {"https, stale head and hint", "iot.stale", 6, {0, 0, 0, 0, 0}, TL_STORE_HTTPS, 0, "4", 0, 0},
+    {"https, hint ahead", "iot.trucks", 7, {0, 0, 0, 0, 0}, TL_STORE_HTTPS, 0, "9", 0, 0},
+    {"https, head alone", "iot.trucks", 7, {0, 0, 0, 0, 0}, TL_STORE_HTTPS, 0, "", 0, 0},
+    {"pages", "iot.trucks", 7, {0, 0, 0, 0, 0}, TL_STORE_LISTS, 3, "", 1, 0},
+    {"warm", "iot.trucks", 8, {0, 0, 0, 0, 0}, TL_STORE_LISTS, 0, NULL, 0, 1},
+};
+#define SCENARIOS (sizeof scenarios / sizeof scenarios[0])
+
+#define PENDING_MAX 64
+
+/* How one load is played. `turns` names which pending answer comes next, 0 where it ends; played back it lists how many
+   there were to choose from. */
+typedef struct play {
+    uint32_t fault_at; /* the request from 1 that is answered with `outcome`, not applied; 0: none */
+    tl_outcome outcome;
+    int64_t retry_ms;
+    int always;        /* and each time it is sent anew */
+    uint32_t cancel_at; /* cancelled before this action of the driver, from 1; 0: never */
+    uint32_t random;   /* not 0: order by chance */
+    uint8_t turns[256], choices[256];
+    uint32_t actions;
+    uint32_t served;
+} play;
+
+static uint32_t chance(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+static void answer(world *w, const tl_request *r, play *p)
+{
+    tl_completion c;
+    p->served++;
+    if (p->fault_at != 0 && (p->served == p->fault_at || (p->always && p->served > p->fault_at))) {
+        c = tl_completed(r->token, p->outcome);
+        c.retry_ms = p->retry_ms;
+        c.text = tl_text("on purpose");
+    } else {
+        tl_mem_serve(&w->store, r, &c);
+    }
+    (void)tl_complete(&w->load.op, &c, w->store.now);
+}
+
+/* Drives the load to its end; TL_WAITS: it hung. */
+static tl_turn play_load(world *w, play *p)
+{
+    tl_request pending[PENDING_MAX], r;
+    uint32_t n = 0, turn = 0, which, random = p->random;
+    p->actions = p->served = 0;
+    while (++p->actions < 5000) {
+        tl_turn t;
+        if (p->actions == p->cancel_at)
+            tl_cancel(&w->load.op, w->store.now);
+        t = tl_step(&w->load.op, w->store.now, &r);
+        if (t == TL_WANTS) {
+            CHECK(n < PENDING_MAX);
+            if (r.kind == TL_SLEEP || n == PENDING_MAX)
+                continue; /* a poller goes by the deadline */
+            if (r.token != 0)
+                pending[n++] = r;
+            continue;
+        }
+        if (t != TL_WAITS)
+            return t;
+        if (n == 0) {
+            int64_t deadline = tl_deadline(&w->load.op);
+            if (deadline == INT64_MAX)
+                break;
+            w->store.now = deadline > w->store.now ? deadline : w->store.now;
+            continue;
+        }
+        which = 0;
+        if (turn < sizeof p->turns) {
+            which = p->random != 0 ? chance(&random) % n : p->turns[turn];
+            p->choices[turn++] = (uint8_t)n;
+        }
+        r = pending[which];
+        memmove(&pending[which], &pending[which + 1], (--n - which) * sizeof r);
+        answer(w, &r, p);
+    }
+    return TL_WAITS;
+}
+
+static tl_lake_options scenario_lake(world *w, const scenario *s)
+{
+    tl_lake_options lo;
+    memset(&lo, 0, sizeof lo);
+    lo.store = s->store;
+    lo.op.allocator = tl_test_allocator(&w->memory);
+    return lo;
+}
+
+static void open_scenario(world *w, const scenario *s)
+{
+    tl_mem_options mo;
+    tl_lake_options lo;
+    memset(&mo, 0, sizeof mo);
+    mo.page_keys = s->page_keys;
+    memset(w, 0, sizeof *w);
+    lo = scenario_lake(w, s);
+    tl_mem_init(&w->store, &mo);
+    w->store.log_off = 1;
+    w->location = warehouse_put(&w->store, s->table);
+    CHECK_INT(tl_lake_init(&w->lake, &lo), TL_OK);
+    if (s->without_head)
+        take_away(w, "timelake-head");
+    if (s->hint != NULL && s->hint[0] == 0)
+        take_away(w, "version-hint.text");
+    else if (s->hint != NULL)
+        put_text(w, "version-hint.text", s->hint);
+}
+
+/* A lake as new, and the load begun. */
+static void begin_scenario(world *w, const scenario *s)
+{
+    tl_lake_options lo = scenario_lake(w, s);
+    tl_lake_free(&w->lake);
+    CHECK_INT(tl_lake_init(&w->lake, &lo), TL_OK);
+    if (s->warm) {
+        (void)tl_mem_delete(&w->store, warehouse_key(w->location, "v8.metadata.json"));
+        CHECK_INT(loaded(w, &s->options), 7);
+        copy_version(w, 7, 8);
+        w->store.now += 5000;
+    }
+    w->memory.calls = 0;
+    tl_load_begin(&w->load, &w->lake, w->location, &s->options);
+}
+
+/* What may come of a load to which the store did not lie: the right version, or a failure that is clear. */
+static void judge(world *w, const scenario *s, tl_turn turn, int lied)
+{
+    const tl_error *e = tl_op_error(&w->load.op);
+    if (turn == TL_DONE) {
+        CHECK(w->load.table != NULL && w->load.table->has_files);
+        CHECK(w->load.table->version <= s->right && (lied || w->load.table->version == s->right));
+        if (s->warm)
+            CHECK(w->load.table->version >= 7); /* what was confirmed once stays */
+    } else if (turn == TL_FAILED) {
+        CHECK(e->status != TL_OK && e->status != TL_ABSENT && e->status != TL_MISUSE && e->text != NULL);
+    } else {
+        CHECK(lied && turn == TL_NONE);
+    }
+    CHECK_INT(tl_op_end(&w->load.op), TL_OK);
+}
+
+static void end_scenario(world *w, const scenario *s, long before, unsigned at, unsigned what)
+{
+    if (tl_test_failures != before)
+        fprintf(stderr, "  in scenario '%s', at %u, %u\n", s->name, at, what);
+    (void)w;
+}
+
+static void every_request_failed_in_turn(void)
+{
+    static const struct {
+        tl_outcome outcome;
+        int64_t retry_ms;
+        int always;
+    } faults[] = {{TL_OUTCOME_NOT_FOUND, -1, 0}, {TL_OUTCOME_NOT_MODIFIED, -1, 0}, {TL_OUTCOME_PRECONDITION, -1, 0},
+                  {TL_OUTCOME_UNSUPPORTED, -1, 0}, {TL_OUTCOME_FAILED, -1, 0},     {TL_OUTCOME_FAILED, 50, 0},
+                  {TL_OUTCOME_FAILED, 0, 1},       {TL_OUTCOME_UNKNOWN, -1, 0},    {TL_OUTCOME_CANCELLED, -1, 0},
+                  {TL_OUTCOME_NEVER_SENT, -1, 0},  {(tl_outcome)77, -1, 0},        {TL_OUTCOME_OK, -1, 0}};
+    size_t i, f;
+    for (i = 0; i < SCENARIOS; i++) {
+        world w;
+        open_scenario(&w, &scenarios[i]);
+        for (f = 0; f < sizeof faults / sizeof faults[0]; f++) {
+            uint32_t at = 1, total = 1;
+            for (; at <= total; at++) {
+                long before = tl_test_failures;
+                play p;
+                tl_turn turn;
+                memset(&p, 0, sizeof p);
+                begin_scenario(&w, &scenarios[i]);
+                p.fault_at = at;
+                p.outcome = faults[f].outcome;
+                p.retry_ms = faults[f].retry_ms;
+                p.always = faults[f].always;
+                turn = play_load(&w, &p);
+                total = p.served < total || at > 60 ? total : p.served;
+                if (faults[f].retry_ms > 0) /* it went on where it was */
+                    CHECK_INT(turn, TL_DONE);
+                /* a store that says it cannot list, with neither head nor hint: that is no table, by the specification */
+                judge(&w, &scenarios[i], turn, p.outcome == TL_OUTCOME_NOT_FOUND || p.outcome == TL_OUTCOME_OK
+                      || (p.outcome == TL_OUTCOME_UNSUPPORTED && scenarios[i].page_keys != 0));
+                end_scenario(&w, &scenarios[i], before, at, (unsigned)f);
+            }
+        }
+        close_world(&w);
+    }
+}
+
+/* The next order in which answers may come; 0 when all were tried. */
+static int next_order(play *p)
+{
+    uint32_t i = 0;
+    while (i < sizeof p->turns && p->choices[i] != 0)
+        i++;
+    while (i > 0) {
+        i--;
+        if (++p->turns[i] < p->choices[i]) {
+            memset(p->choices, 0, sizeof p->choices);
+            return 1;
+        }
+        p->turns[i] = 0;
+    }
+    return 0;
+}
+
+static void every_order(void)
+{
+    size_t i;
+    for (i = 0; i < SCENARIOS; i++) {
+        uint32_t tries = 0, most = strstr(scenarios[i].name, "many") != NULL ? 40 : 300;
+        world w;
+        play p;
+        open_scenario(&w, &scenarios[i]);
+        memset(&p, 0, sizeof p);
+        do {
+            long before = tl_test_failures;
+            tl_turn turn;
+            begin_scenario(&w, &scenarios[i]);
+            turn = play_load(&w, &p);
+            CHECK_INT(turn, TL_DONE);
+            judge(&w, &scenarios[i], turn, 0);
+            end_scenario(&w, &scenarios[i], before, tries, 0);
+        } while (next_order(&p) && ++tries < most);
+        for (tries = 1; tries < 60; tries++) {
+            tl_turn turn;
+            p.random = tries;
+            begin_scenario(&w, &scenarios[i]);
+            turn = play_load(&w, &p);
+            CHECK_INT(turn, TL_DONE);
+            judge(&w, &scenarios[i], turn, 0);
+        }
+        close_world(&w);
+    }
+}
+
+static void cancelled_at_every_step(void)
+{
+    size_t i;
+    for (i = 0; i < SCENARIOS; i++) {
+        uint32_t at = 1, total = 1;
+        world w;
+        open_scenario(&w, &scenarios[i]);
+        for (; at <= total + 1; at++) {
+            long before = tl_test_failures;
+            play p;
+            tl_turn turn;
+            memset(&p, 0, sizeof p);
+            begin_scenario(&w, &scenarios[i]);
+            p.cancel_at = at;
+            p.random = at;
+            turn = play_load(&w, &p);
+            total = p.actions > total ? p.actions : total;
+            if (turn == TL_FAILED)
+                CHECK_INT(tl_op_status(&w.load.op), TL_CANCELLED);
+            judge(&w, &scenarios[i], turn, 0);
+            end_scenario(&w, &scenarios[i], before, at, 0);
+        }
+        close_world(&w);
+    }
+}
+
+static void every_allocation_failed_in_turn(void)
+{
+    size_t i;
+    int for_ever;
+    for (i = 0; i < SCENARIOS; i++)
+        for (for_ever = 0; for_ever < 2; for_ever++) {
+            long at = 1;
+            world w;
+            open_scenario(&w, &scenarios[i]);
+            for (; at == 1 || w.memory.calls >= at - 1; at++) {
+                long before = tl_test_failures;
+                play p;
+                tl_turn turn;
+                memset(&p, 0, sizeof p);
+                w.memory.fail_at = 0;
+                begin_scenario(&w, &scenarios[i]);
+                tl_op_end(&w.load.op);
+                w.memory.calls = 0;
+                w.memory.fail_at = at;
+                w.memory.fail_for_ever = for_ever;
+                tl_load_begin(&w.load, &w.lake, w.location, &scenarios[i].options);
+                turn = play_load(&w, &p);
+                if (turn == TL_FAILED && tl_op_status(&w.load.op) != TL_NO_MEMORY
+                    && scenarios[i].store != TL_STORE_HTTPS) /* there the head may be all that leads to the table */
+                    CHECK_INT(tl_op_status(&w.load.op), TL_STORE); /* an answer that could not be kept */
+                judge(&w, &scenarios[i], turn, 0);
+                end_scenario(&w, &scenarios[i], before, (unsigned)at, (unsigned)for_ever);
+            }
+            w.memory.fail_at = 0;
+            close_world(&w);
+        }
+}
+
 static const tl_test_case cases[] = {
     TL_TEST(cold_with_a_current_head),
     TL_TEST(cold_without_a_head),
@@ -950,6 +1269,10 @@ static const tl_test_case cases[] = {
     TL_TEST(budget),
     TL_TEST(barred_head),
     TL_TEST(locations),
+    TL_TEST(every_request_failed_in_turn),
+    TL_TEST(every_order),
+    TL_TEST(cancelled_at_every_step),
+    TL_TEST(every_allocation_failed_in_turn),
     TL_TEST(every_table_with_and_without_its_head),
 };
 TL_TEST_MAIN(cases)
