@@ -290,6 +290,7 @@ TLI_FN tl_status tli_head_encode_body(tl_buffer *out, tli_head_kind kind, const 
 {
     tl_status st = TL_OK;
     int32_t i;
+    (void)options;
     switch (kind) {
 #ifndef TIMELAKE_NO_HEAD_ARROW
     case TLI_HEAD_ARROW:

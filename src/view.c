@@ -564,7 +564,7 @@ TLI_FN tl_status tli_view_put_fixed(tli_store *store, const tli_view_field *fiel
                                     struct ArrowArray *array, tl_error *err)
 {
     size_t i, nulls = 0, width = tli_view_width(field->format);
-    uint8_t *bits, *values = (uint8_t *)tli_mem_take(store, in->count * width, err); /* less than the items take */
+    uint8_t *bits = NULL, *values = (uint8_t *)tli_mem_take(store, in->count * width, err); /* less than the items take */
     tl_status st = values != NULL ? tli_view_put_begin(store, in, &bits, err) : err->status;
     if (st != TL_OK)
         return st;
@@ -608,7 +608,7 @@ TLI_FN tl_status tli_view_put_texts(tli_store *store, const tli_view_field *fiel
                                     struct ArrowArray *array, tl_error *err)
 {
     uint64_t sum = 0;
-    uint8_t *bits, *data, *offsets = (uint8_t *)tli_mem_take_array(store, (uint64_t)in->count + 1, 4, err);
+    uint8_t *bits = NULL, *data, *offsets = (uint8_t *)tli_mem_take_array(store, (uint64_t)in->count + 1, 4, err);
     size_t i, nulls = 0;
     tl_span text;
     tl_status st = offsets != NULL ? tli_view_put_begin(store, in, &bits, err) : err->status;
@@ -642,7 +642,7 @@ TLI_FN tl_status tli_view_put_lists(tli_store *store, const tli_view_field *fiel
                                     struct ArrowArray *array, tl_error *err)
 {
     struct ArrowArray *child = tli_arrow_array_new(store, 2, 0, err);
-    uint8_t *bits, *data, *offsets = (uint8_t *)tli_mem_take_array(store, (uint64_t)in->count + 1, 4, err);
+    uint8_t *bits = NULL, *data, *offsets = (uint8_t *)tli_mem_take_array(store, (uint64_t)in->count + 1, 4, err);
     size_t i, at = 0, nulls = 0;
     uint64_t sum = 0;
     tl_status st = child != NULL && offsets != NULL ? tli_view_put_begin(store, in, &bits, err) : err->status;
