@@ -1947,6 +1947,17 @@ TLI_FN int tli_headjson_write_parts(tli_headjson_writer *w, const uint8_t *value
            && tli_headjson_say(w, "]");
 }
 
+/* Digits of a decimal's text but for leading zeros: readers refuse more than the precision, Arrow arrays may hold them. */
+TLI_FN int32_t tli_headjson_digits(const char *text, size_t size)
+{
+    int32_t digits = 0;
+    size_t i;
+    for (i = 0; i < size && text[i] != 'E'; i++)
+        if (text[i] >= '0' && text[i] <= '9')
+            digits += digits != 0 || text[i] != '0';
+    return digits;
+}
+
 /* A value that is neither null nor made of others. */
 TLI_FN int tli_headjson_write_scalar(tli_headjson_writer *w, uint32_t at)
 {
@@ -1975,6 +1986,8 @@ TLI_FN int tli_headjson_write_scalar(tli_headjson_writer *w, uint32_t at)
     } else if (t->id <= TL_TYPE_DECIMAL256) {
         *w->p = '"';
         n = tli_number_decimal(w->p + 1, value, t->width, t->scale);
+        if (tli_headjson_digits(w->p + 1, n) > t->precision)
+            return tli_headjson_misuse(w, TL_UNSUPPORTED, "head: a decimal of more digits than its precision");
         w->p[n + 1] = '"';
         w->p += n + 2;
     } else if (t->id == TL_TYPE_INTERVAL_DAY_TIME || t->id == TL_TYPE_INTERVAL_MONTH_DAY_NANO) {
