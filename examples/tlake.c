@@ -1,9 +1,9 @@
-/* tlake: looks into table heads and the formats they are made of. `tlake --help` says how to use it.
+/* tlake: opens tables, looks into their heads and the formats they are made of. `tlake --help` says how to use it.
 
    Public functions of timelake.h only. Compiled with -DTLAKE_ZSTD it uses libzstd (through adapters/timelake_zstd.h) to
    decompress faster and to compress what it writes. */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE /* isatty */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* isatty, realpath, flock */
 #endif
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +18,11 @@
 
 #define TIMELAKE_IMPLEMENTATION
 #include "../timelake.h"
+#ifndef _WIN32
+#define TLAKE_TABLES /* tables lie in folders, which the adapter reads on POSIX systems */
+#define TIMELAKE_FS_IMPLEMENTATION
+#include "../adapters/timelake_fs.h"
+#endif
 #ifdef TLAKE_ZSTD
 #define TIMELAKE_ZSTD_IMPLEMENTATION
 #include "../adapters/timelake_zstd.h"
@@ -201,6 +206,14 @@ typedef struct command_line {
     const char *recode; /* NULL: not asked for */
     const char *to;
     const char *as;
+    const char *where;
+    const char *every;
+    const char *options[32]; /* -o key=value */
+    size_t option_count;
+    uint64_t at_version; /* 0: the newest */
+    long count;
+    int no_head;
+    int trace;
     int json;
 } command_line;
 
@@ -1458,12 +1471,30 @@ static int dump_ipc(const input *in)
     return code;
 }
 
+/* One of the words, separated by spaces. */
+static int one_of(const char *word, const char *words)
+{
+    size_t n = strlen(word);
+    const char *p = words;
+    for (; n > 0 && (p = strstr(p, word)) != NULL; p += n)
+        if ((p == words || p[-1] == ' ') && (p[n] == ' ' || p[n] == 0))
+            return 1;
+    return 0;
+}
+
+#ifdef TLAKE_TABLES
+#include "tlake_table.h"
+#endif
+
 static int command_dump(void)
 {
     input in;
     int code = input_read(&in);
     if (code == EXIT_DONE)
         code = strcmp(arguments.as, "ipc") == 0    ? dump_ipc(&in)
+#ifdef TLAKE_TABLES
+               : strcmp(arguments.as, "avro") == 0 ? dump_avro(&in)
+#endif
                : strcmp(arguments.as, "json") == 0 ? dump_json(&in)
                                                    : dump_zstd(&in);
     free(in.data);
@@ -1472,21 +1503,38 @@ static int command_dump(void)
 
 /* ---- the command line ---- */
 
+#ifdef TLAKE_TABLES
+#define COMMANDS "head dump open latest plan watch"
+#define FORMATS "ipc avro json zstd"
+#else
+#define COMMANDS "head dump"
+#define FORMATS "ipc json zstd"
+#endif
+
 static const char help_all[] =
-    "usage: tlake COMMAND [OPTION...] FILE\n"
+    "usage: tlake COMMAND [OPTION...] FILE|URL\n"
     "\n"
-    "Looks into the head objects of Timelake tables and the formats they are made of.\n"
+    "Opens Timelake tables, and looks into their head objects and the formats they are made of.\n"
     "\n"
+    "  open URL                                  the newest version of a table: where it came from, its files\n"
+    "  latest URL                                the newest row of each series\n"
+    "  plan URL --where EXPR                     the files that can hold rows that match\n"
+    "  watch URL --every 1s                      a line for each new version\n"
     "  head FILE                                 what a head says\n"
     "  head FILE --recode arrow|json --out F     writes it with that codec\n"
-    "  dump --as ipc|json|zstd FILE              an Arrow stream, checked JSON, what a zstd frame holds\n"
+    "  dump --as ipc|avro|json|zstd FILE         an Arrow stream, an Avro container, checked JSON, a zstd frame\n"
     "\n"
-    "FILE may be - (standard input).\n"
+    "FILE may be - (standard input). URL is a folder, a file:// URL, or with -o timelake_local_root=DIR any URL\n"
+    "whose scheme and authority stand for DIR.\n"
+    "  -o key=value  a storage option, by Timelake's name: timelake_local_root, timelake_version_lookup=list|hint,\n"
+    "                timelake_freshness_check=head|list, timelake_warm_connections=N\n"
+    "  --trace       prints requests as they run, on standard error\n"
     "  --json        one JSON document instead of text; errors too\n"
     "  --help        this, or with a command more about it\n"
     "  --version     the version\n"
     "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 5 not found. NO_COLOR in the environment: no colours.\n";
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 conflict, 4 ambiguous, 5 not found. NO_COLOR in the en"
+        "vironment: no colours.\n";
 
 static const char help_head[] =
     "usage: tlake head FILE [--json] [--recode arrow|json --out F]\n"
@@ -1507,11 +1555,26 @@ static const char help_head[] =
     "  --recode CODEC    writes the head anew with codec arrow or json\n"
     "  --out F           to this file (-: standard output); it appears whole or not at all\n";
 
+static const char help_tables[] =
+    "usage: tlake open URL [--no-head] [--version N] [-o key=value]... [--trace] [--json]\n"
+    "       tlake latest URL [-o key=value]... [--json]\n"
+    "       tlake plan URL [--where EXPR] [-o key=value]... [--json]\n"
+    "       tlake watch URL [--every 1s] [--count N] [-o key=value]... [--json]\n"
+    "\n"
+    "open    loads a table's newest version, in one round trip where its head is current, and says which requests it\n"
+    "        took. --no-head: as if it had none. --version N: that version, by its metadata file.\n"
+    "latest  the newest row of each series, from the index in the head.\n"
+    "plan    the files that can hold matching rows. EXPR: comparisons joined by `and`:\n"
+    "        time >= '2026-01-02' and device = 3 and site in ('a', 'b') and value is not null\n"
+    "        Columns may stand in double quotes, texts, dates and times in single ones.\n"
+    "watch   looks every so often (500ms, 1s, 2m) and prints each new version; --count N: ends after N lines.\n";
+
 static const char help_dump[] =
-    "usage: tlake dump --as ipc|json|zstd FILE [--json]\n"
+    "usage: tlake dump --as ipc|avro|json|zstd FILE [--json]\n"
     "\n"
     "  --as ipc     an Arrow IPC stream; with --json {\"schema\":FIELDS,\"metadata\":{},\"rows\":[{}]}, types and\n"
     "               values as `tlake head` has them\n"
+    "  --as avro    an Avro container file: {\"schema\":..,\"metadata\":{},\"rows\":[{}]}\n"
     "  --as json    checks JSON strictly, and prints it without white space\n"
     "  --as zstd    the content of zstd frames, as it is\n";
 
@@ -1530,21 +1593,10 @@ static const char *option_value(const char *name, int argc, char **argv, int *i)
     return argv[++*i];
 }
 
-/* One of the words, separated by spaces. */
-static int one_of(const char *word, const char *words)
-{
-    size_t n = strlen(word);
-    const char *p = words;
-    for (; n > 0 && (p = strstr(p, word)) != NULL; p += n)
-        if ((p == words || p[-1] == ' ') && (p[n] == ' ' || p[n] == 0))
-            return 1;
-    return 0;
-}
-
 static int print_help(void)
 {
     const char *c = arguments.command;
-    puts_(c == NULL ? help_all : strcmp(c, "head") == 0 ? help_head : help_dump);
+    puts_(c == NULL ? help_all : strcmp(c, "head") == 0 ? help_head : strcmp(c, "dump") == 0 ? help_dump : help_tables);
     return EXIT_DONE;
 }
 
@@ -1562,7 +1614,7 @@ static int parse(int argc, char **argv)
         const char *a = argv[i], *v;
         if (!options || a[0] != '-' || a[1] == 0) {
             if (arguments.command == NULL) {
-                if (!one_of(a, "head dump"))
+                if (!one_of(a, COMMANDS))
                     return usage("unknown command ", a);
                 arguments.command = a;
             } else if (arguments.file == NULL) {
@@ -1576,6 +1628,29 @@ static int parse(int argc, char **argv)
             continue;
         } else if (strcmp(a, "--help") == 0) {
             help = 1;
+        } else if (strcmp(a, "--no-head") == 0) {
+            arguments.no_head = 1;
+        } else if (strcmp(a, "--trace") == 0) {
+            arguments.trace = 1;
+        } else if ((v = option_value("-o", argc, argv, &i)) != NULL) {
+            if (arguments.option_count == sizeof arguments.options / sizeof arguments.options[0])
+                return usage("too many storage options", "");
+            arguments.options[arguments.option_count++] = v;
+        } else if ((v = option_value("--where", argc, argv, &i)) != NULL) {
+            arguments.where = v;
+        } else if ((v = option_value("--every", argc, argv, &i)) != NULL) {
+            arguments.every = v;
+        } else if ((v = option_value("--count", argc, argv, &i)) != NULL) {
+            char *end;
+            arguments.count = strtol(v, &end, 10);
+            if (end == v || *end != 0 || arguments.count < 1)
+                return usage("--count takes a number: ", v);
+        } else if (arguments.command != NULL && strcmp(arguments.command, "open") == 0
+                   && (v = option_value("--version", argc, argv, &i)) != NULL) {
+            char *end;
+            arguments.at_version = strtoull(v, &end, 10);
+            if (end == v || *end != 0 || arguments.at_version == 0)
+                return usage("--version takes a table version: ", v);
         } else if (strcmp(a, "--version") == 0) {
             puts_("tlake ");
             puts_(tl_version_text());
@@ -1594,26 +1669,58 @@ static int parse(int argc, char **argv)
     return help ? print_help() : -1;
 }
 
+/* An option that the command does not take, or NULL. */
+static const char *stray_option(void)
+{
+    const char *c = arguments.command;
+    int head = strcmp(c, "head") == 0, dump = strcmp(c, "dump") == 0, tables = !head && !dump;
+    if (!head && (arguments.recode != NULL || arguments.to != NULL))
+        return arguments.recode != NULL ? "--recode" : "--out";
+    if (!dump && arguments.as != NULL)
+        return "--as";
+    if (!tables && (arguments.option_count != 0 || arguments.trace))
+        return arguments.trace ? "--trace" : "-o";
+    if (arguments.where != NULL && strcmp(c, "plan") != 0)
+        return "--where";
+    if ((arguments.every != NULL || arguments.count != 0) && strcmp(c, "watch") != 0)
+        return arguments.every != NULL ? "--every" : "--count";
+    if (arguments.no_head && (head || dump))
+        return "--no-head";
+    return NULL;
+}
+
 /* What belongs together is there, and nothing else. */
 static int check(void)
 {
-    int head;
     if (arguments.command == NULL)
         return usage("a command is missing", "");
-    head = strcmp(arguments.command, "head") == 0;
-    if (!head && (arguments.recode != NULL || arguments.to != NULL))
-        return usage("an option of another command: ", arguments.recode != NULL ? "--recode" : "--out");
-    if (head && arguments.as != NULL)
-        return usage("an option of another command: ", "--as");
-    if (!head && (arguments.as == NULL || !one_of(arguments.as, "ipc json zstd")))
-        return usage("--as must be ipc, json or zstd", "");
+    if (stray_option() != NULL)
+        return usage("an option of another command: ", stray_option());
+    if (strcmp(arguments.command, "dump") == 0 && (arguments.as == NULL || !one_of(arguments.as, FORMATS)))
+        return usage("--as must be one of " FORMATS, "");
     if (arguments.recode != NULL && !one_of(arguments.recode, "arrow json"))
         return usage("--recode must be arrow or json", "");
     if ((arguments.recode == NULL) != (arguments.to == NULL) || (arguments.to != NULL && arguments.to[0] == 0))
         return usage("--recode and --out go together", "");
     if (arguments.file == NULL)
-        return usage("a file is missing", "");
+        return usage("a file or URL is missing", "");
     return -1;
+}
+
+static int run(void)
+{
+    const char *c = arguments.command;
+#ifdef TLAKE_TABLES
+    if (strcmp(c, "open") == 0)
+        return command_open();
+    if (strcmp(c, "latest") == 0)
+        return command_latest();
+    if (strcmp(c, "plan") == 0)
+        return command_plan();
+    if (strcmp(c, "watch") == 0)
+        return command_watch();
+#endif
+    return strcmp(c, "head") == 0 ? command_head() : command_dump();
 }
 
 static int is_terminal(void)
@@ -1642,7 +1749,7 @@ int main(int argc, char **argv)
         code = check();
     colour = !arguments.json && (no_color == NULL || no_color[0] == 0) && is_terminal();
     if (code < 0)
-        code = strcmp(arguments.command, "head") == 0 ? command_head() : command_dump();
+        code = run();
     output_flush(&standard);
     errno = 0;
     if (standard.failed == 0 && fflush(stdout) != 0)
