@@ -1,5 +1,5 @@
 #!/bin/sh
-# make demo: what timelake.h makes of a head that Timelake wrote. Usage: examples/demo.sh TLAKE
+# make demo: what timelake.h makes of a table that Timelake wrote. Usage: examples/demo.sh TLAKE
 set -eu
 tlake=$1
 head=tests/data/lake/iot.trucks.head
@@ -40,5 +40,27 @@ if [ "$(sort -u "$work/sums" | wc -l)" -eq 1 ]; then
 else
     printf '\nThe three differ: this is a bug.\n'
     exit 1
+fi
+
+printf '\n'
+say "The table itself, opened cold: with its head it takes one round trip, through the metadata chain it takes four."
+show() { # ARGUMENTS...: the command as one would type it, and what it prints
+    printf '\n%s$ %s' "$bold" "$tool"
+    for a in "$@"; do
+        case $a in *" "*) printf ' "%s"' "$a" ;; *) printf ' %s' "$a" ;; esac
+    done
+    printf '%s\n' "$plain"
+    "$tlake" "$@"
+}
+table=s3://demo-lake/wh/iot/trucks
+root="-o timelake_local_root=tests/data/warehouse"
+# shellcheck disable=SC2086
+if "$tlake" open --help >/dev/null 2>&1 && "$tlake" open $table $root >/dev/null 2>&1; then
+    show open $table $root
+    show open $table $root --no-head
+    printf '\n'
+    say "Which files does a question need? And what did each truck say last?"
+    show plan $table $root --where "time >= '2026-01-03' and device = 3"
+    show latest $table $root
 fi
 say "Next: examples/files.c is the smallest program; \`$tlake --help\`; the manual is the first page of timelake.h."
