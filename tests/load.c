@@ -1106,13 +1106,13 @@ static void end_scenario(world *w, const scenario *s, long before, unsigned at, 
 static void every_request_failed_in_turn(void)
 {
     static const struct {
-        tl_outcome outcome;
+        int outcome;
         int64_t retry_ms;
         int always;
     } faults[] = {{TL_OUTCOME_NOT_FOUND, -1, 0}, {TL_OUTCOME_NOT_MODIFIED, -1, 0}, {TL_OUTCOME_PRECONDITION, -1, 0},
                   {TL_OUTCOME_UNSUPPORTED, -1, 0}, {TL_OUTCOME_FAILED, -1, 0},     {TL_OUTCOME_FAILED, 50, 0},
                   {TL_OUTCOME_FAILED, 0, 1},       {TL_OUTCOME_UNKNOWN, -1, 0},    {TL_OUTCOME_CANCELLED, -1, 0},
-                  {TL_OUTCOME_NEVER_SENT, -1, 0},  {(tl_outcome)77, -1, 0},        {TL_OUTCOME_OK, -1, 0}};
+                  {TL_OUTCOME_NEVER_SENT, -1, 0},  {77, -1, 0},        {TL_OUTCOME_OK, -1, 0}};
     size_t i, f;
     for (i = 0; i < SCENARIOS; i++) {
         world w;
@@ -1126,7 +1126,7 @@ static void every_request_failed_in_turn(void)
                 memset(&p, 0, sizeof p);
                 begin_scenario(&w, &scenarios[i]);
                 p.fault_at = at;
-                p.outcome = faults[f].outcome;
+                p.outcome = (tl_outcome)faults[f].outcome;
                 p.retry_ms = faults[f].retry_ms;
                 p.always = faults[f].always;
                 turn = play_load(&w, &p);
