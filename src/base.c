@@ -21,7 +21,11 @@
 /* Private functions. Partial builds leave some of them unused: that is no news to the includer. */
 #define TLI_FN TLI_UNUSED static
 #if defined(__GNUC__) || defined(__clang__)
+#ifdef __OPTIMIZE_SIZE__
+#define TLI_INLINE TLI_UNUSED static inline
+#else
 #define TLI_INLINE TLI_UNUSED static inline __attribute__((always_inline))
+#endif
 #define TLI_NOINLINE TLI_UNUSED static __attribute__((noinline))
 #define TLI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TLI_UNLIKELY(x) __builtin_expect(!!(x), 0)
