@@ -21,6 +21,15 @@ static void compare(const tl_json *a, const tl_json *b)
         tl_span s, t;
         TIMELAKE_ASSERT(x->kind == y->kind && x->count == y->count && x->nodes == y->nodes && x->truth == y->truth);
         TIMELAKE_ASSERT((uint64_t)x->start + x->size <= a->size);
+        int64_t v;
+        int truth;
+        TIMELAKE_ASSERT(tl_json_present(x) == (x->kind != TL_JSON_NULL));
+        TIMELAKE_ASSERT((tl_json_bool(a, x, &truth, NULL) == TL_OK) == (x->kind == TL_JSON_BOOL));
+        if (tl_json_int64(a, x, &v, NULL) == TL_OK) {
+            char digits[24];
+            TIMELAKE_ASSERT(tl_span_equal(tl_json_raw(a, x), tli_text_span(digits, tli_number_i64(digits, v)))
+                            || (v == 0 && x->size == 2)); /* -0 */
+        }
         if (x->kind == TL_JSON_STRING) {
             TIMELAKE_ASSERT(tl_json_string(a, x, &s, NULL) == TL_OK && tl_json_string(b, y, &t, NULL) == TL_OK);
             TIMELAKE_ASSERT(tl_span_equal(s, t));
@@ -39,8 +48,12 @@ static void walk(const tl_json *tree)
     for (i = 0; i < tree->root->nodes; i++) {
         const tl_json_node *node = tree->root + i, *child;
         uint32_t n = 0;
-        for (child = tl_json_first(node); child != NULL; child = tl_json_next(node, child))
+        for (child = tl_json_first(node); child != NULL; child = tl_json_next(node, child)) {
+            tl_span key;
             n++;
+            if (node->kind == TL_JSON_OBJECT && n < 4 && tl_json_string(tree, child, &key, NULL) == TL_OK)
+                TIMELAKE_ASSERT(tl_json_member(tree, node, key) >= child + 1); /* the last of that name */
+        }
         TIMELAKE_ASSERT(n == node->count);
         if (node->kind == TL_JSON_ARRAY && n != 0)
             TIMELAKE_ASSERT(tl_json_at(node, n - 1) != NULL && tl_json_at(node, n) == NULL);

@@ -1,10 +1,11 @@
 /* >>headjson: the `json` codec of the head. Format: the Timelake head, layout 1 (README, Sources), codec `json`.
 
    What this codec writes where the text form that Timelake writes would lose something, or could not be read back:
-   decimals as strings; NaN, inf, -inf, -0.0 and numbers that readers round differently as strings; timestamps (nested ones too) and durations as integers;
-   dates outside the years 0 to 9999 and times outside the day as integers; month intervals as an integer, day-time ones
-   as [days, milliseconds], month-day-nano ones as [months, days, nanoseconds]; maps whose keys are no text as
-   [[key, value], ...]; dictionary columns as their values. It reads these, and every form that Timelake writes.
+   decimals as strings; NaN, inf, -inf, -0.0 and numbers that readers round differently as strings; timestamps (nested
+   ones too) and durations as integers; dates outside the years 0 to 9999 and times outside the day as integers; month
+   intervals as an integer, day-time ones as [days, milliseconds], month-day-nano ones as [months, days, nanoseconds];
+   maps whose keys are no text as [[key, value], ...]; dictionary columns as their values. It reads these, and every
+   form that Timelake writes. A key that a map has twice stays twice; of other repeated keys the last counts.
 
    Reading takes two passes over the rows: decoding a head checks all its text and counts what each column takes,
    opening a section fills its arrays. Both walk the text by the nodes of the schema, so that the way back up is known
@@ -19,8 +20,9 @@ TLI_FN const char *tli_headjson_name(tl_type_id id)
     static const char names[][16] = {
         "Null", "Boolean", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float16",
         "Float32", "Float64", "Decimal32", "Decimal64", "Decimal128", "Decimal256", "Date32", "Date64", "Time32",
-        "Time64", "Timestamp", "Duration", "Interval", "Interval", "Interval", "Utf8", "LargeUtf8", "Utf8View", "Binary",
-        "LargeBinary", "BinaryView", "FixedSizeBinary", "List", "LargeList", "FixedSizeList", "Struct", "Map"};
+        "Time64", "Timestamp", "Duration", "Interval", "Interval", "Interval", "Utf8", "LargeUtf8", "Utf8View",
+        "Binary", "LargeBinary", "BinaryView", "FixedSizeBinary", "List", "LargeList", "FixedSizeList", "Struct",
+        "Map"};
     return names[id];
 }
 
@@ -230,8 +232,8 @@ TLI_FN tl_status tli_headjson_argument(tli_headjson_schema *s, const tl_json_nod
 }
 
 /* A unit between `from` and `to`. */
-TLI_FN tl_status tli_headjson_argument_unit(tli_headjson_schema *s, const tl_json_node *node, uint32_t from, uint32_t to,
-                                            uint32_t *unit)
+TLI_FN tl_status tli_headjson_argument_unit(tli_headjson_schema *s, const tl_json_node *node, uint32_t from,
+                                            uint32_t to, uint32_t *unit)
 {
     for (*unit = from; *unit <= to; ++*unit)
         if (tli_headjson_text_is(s, node, tli_headjson_unit(*unit)))
@@ -956,7 +958,7 @@ TLI_FN uint32_t tli_headjson_lookup(tli_headjson_walk *w, uint32_t at)
     return TLI_HEADJSON_NONE;
 }
 
-/* Of an object whose keys repeat the last ones count: notes where they are. The cursor is behind the brace, and stays. */
+/* Of an object whose keys repeat the last ones count: notes where they are. The cursor, behind the brace, stays. */
 TLI_FN int tli_headjson_last_keys(tli_headjson_walk *w, uint32_t at)
 {
     const uint8_t *start = w->j.p;
@@ -1023,8 +1025,8 @@ TLI_INLINE uint32_t tli_headjson_member(tli_headjson_walk *w, uint32_t at, uint3
     return tli_headjson_scalar(w, child) ? TLI_HEADJSON_DONE : TLI_HEADJSON_FAIL;
 }
 
-/* Goes on in an object: takes members up to one whose value has to be entered, which is answered, or to the end. `from`:
-   the member that was taken last, or the struct itself: its brace was. */
+/* Goes on in an object: takes members up to one whose value has to be entered, which is answered, or to the end.
+   `from`: the member that was taken last, or the struct itself: its brace was. */
 TLI_FN uint32_t tli_headjson_members(tli_headjson_walk *w, uint32_t at, uint32_t from)
 {
     int first = from == at;
@@ -1211,7 +1213,8 @@ TLI_FN tl_status tli_headjson_words_new(const tl_allocator *a, tli_headjson_node
 }
 
 /* Numbers the distinct texts in the order they appear. */
-TLI_FN tl_status tli_headjson_words_sort(tli_headjson_words *words, const tl_type *type, uint64_t position, tl_error *err)
+TLI_FN tl_status tli_headjson_words_sort(tli_headjson_words *words, const tl_type *type, uint64_t position,
+                                         tl_error *err)
 {
     uint32_t i, start = 0, n = words->count;
     uint64_t most = UINT64_MAX >> (64 - 8 * (uint32_t)type->width);
@@ -1328,7 +1331,8 @@ TLI_FN tl_status tli_headjson_collect(tli_headjson_walk *w, tl_error *err)
             st = tli_headjson_pass(w, root);
         for (i = root + 1; i < n && st == TL_OK && found != 0; i++)
             if (w->nodes[i].act == TLI_HEADJSON_DICTIONARY && tli_headjson_root(w, i) == root)
-                st = tli_headjson_words_sort(w->nodes[i].words, &w->build[i].type, w->j.position + w->source->rows, err);
+                st = tli_headjson_words_sort(w->nodes[i].words, &w->build[i].type, w->j.position + w->source->rows,
+                                             err);
         if (st != TL_OK)
             return st;
     }
@@ -1476,8 +1480,8 @@ TLI_FN int tli_headjson_properties(tli_headjson_decoder *d)
     return d->j.status == TL_OK;
 }
 
-/* The first pass over a section's rows, whose schema is known; the cursor is at the array. Where it fails a later key of
-   the same name may have overruled the value, so it is made again and looks for those first. */
+/* The first pass over a section's rows, whose schema is known; the cursor is at the array. Where it fails a later key
+   of the same name may have overruled the value, so it is made again and looks for those first. */
 TLI_FN int tli_headjson_measure(tli_headjson_decoder *d, tli_headjson_source *s, uint64_t *rows)
 {
     tli_headjson_walk w = tli_headjson_walk_of(s, TLI_HEADJSON_COUNT, d->j.err);
@@ -1549,7 +1553,8 @@ TLI_FN int tli_headjson_section_member(tli_headjson_decoder *d, tli_headjson_par
     const uint8_t *at = d->j.p;
     int twice = 0;
     tl_span key;
-    if (!tli_headjson_keep(d, "json: a key is expected", &key) || !tli_json_take(&d->j, ':', "json: a colon is expected"))
+    if (!tli_headjson_keep(d, "json: a key is expected", &key)
+        || !tli_json_take(&d->j, ':', "json: a colon is expected"))
         return 0;
     if (tl_span_equal(key, tl_text("name")))
         return (twice = seen->name.data != NULL) ? tli_json_fail(&d->j, "head: a section has two names", at)
@@ -1760,7 +1765,8 @@ TLI_FN int tli_headjson_write_arguments(tli_headjson_writer *w, const tl_type *t
         return 0;
     if (t->id != TL_TYPE_TIMESTAMP)
         return 1;
-    return tli_headjson_say(w, ",") && (t->zone.data == NULL ? tli_headjson_say(w, "null") : tli_headjson_quote(w, t->zone))
+    return tli_headjson_say(w, ",")
+           && (t->zone.data == NULL ? tli_headjson_say(w, "null") : tli_headjson_quote(w, t->zone))
            && tli_headjson_say(w, "]");
 }
 
@@ -1803,7 +1809,8 @@ TLI_FN int tli_headjson_close_field(tli_headjson_writer *w, uint32_t at)
         good = tli_headjson_say(w, "}");
     if (!good || b->is_dictionary)
         return good;
-    return tli_headjson_say(w, (schema->flags & ARROW_FLAG_NULLABLE) != 0 ? ",\"nullable\":true" : ",\"nullable\":false")
+    return tli_headjson_say(w, ",\"nullable\":")
+           && tli_headjson_say(w, (schema->flags & ARROW_FLAG_NULLABLE) != 0 ? "true" : "false")
            && tli_headjson_say(w, ",\"dict_id\":0,\"dict_is_ordered\":")
            && tli_headjson_say(w, schema->dictionary != NULL && (schema->flags & ARROW_FLAG_DICTIONARY_ORDERED) != 0
                                       ? "true" : "false")

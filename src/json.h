@@ -13,7 +13,7 @@ typedef enum tl_json_kind {
    key (a string node) and, right behind it, its value. So `key + 1` is a member's value, and the subtree of a node
    are its `nodes` nodes. */
 typedef struct tl_json_node {
-    uint32_t start;     /* of the raw text of the value, in bytes from the start of the text: quotes, brackets included */
+    uint32_t start;     /* of the raw text of the value, quotes and brackets included, in bytes from the text's start */
     uint32_t size;      /* of the raw text */
     uint32_t count;     /* of elements, or of members */
     uint32_t nodes;     /* of this value: itself and all below it */
@@ -47,6 +47,7 @@ TL_API tl_status tl_json_canonical(tl_buffer *out, const char *text, size_t size
 TL_API tl_status tl_json_parse(tl_json *tree, const char *text, size_t size, const tl_limits *limits,
                                const tl_allocator *allocator, tl_error *err);
 
+/* Gives a tree back; a zeroed one, or NULL, is fine. */
 TL_API void tl_json_free(tl_json *tree);
 
 /* The raw text of a node, as it stands in the document: what a rewrite copies when it does not change the value. */

@@ -53,7 +53,8 @@ static void round_trip(tl_document *d, const char *name)
     CHECK_STATUS(tl_json_check((const char *)out.data, out.size, &deep, &err), TL_OK, &err);
     if (CHECK_STATUS(load_with(&back, (const char *)out.data, out.size, NULL, &err), TL_OK, &err)) {
         if (!tl_test_int(tl_compare_documents(d, &back), 1, name, __FILE__, __LINE__))
-            fprintf(stderr, "  %s\n  %.*s\n", tl_compare_why, (int)(out.size > 3000 ? 3000 : out.size), (char *)out.data);
+            fprintf(stderr, "  %s\n  %.*s\n", tl_compare_why, (int)(out.size > 3000 ? 3000 : out.size), (char
+                *)out.data);
         CHECK_STATUS(tli_headjson_encode(&again, &back, &err), TL_OK, &err);
         CHECK(again.size == out.size && memcmp(again.data, out.data, out.size) == 0);
         tl_document_free(&back);
@@ -105,7 +106,8 @@ static void heads_decode_and_round_trip(void)
             round_trip(&d, heads[i]);
             tl_document_free(&d);
         } else {
-            fprintf(stderr, "  %s: %.100s\n", heads[i], err.position >= 1000 && err.position - 1000 < size ? body + err.position - 1000 : "");
+            fprintf(stderr, "  %s: %.100s\n", heads[i], err.position >= 1000 && err.position - 1000 < size ? body +
+                err.position - 1000 : "");
         }
         free(body);
     }
@@ -143,7 +145,8 @@ static void arrow_heads_round_trip(void)
 static void column_document(char *text, size_t room, const char *type, const char *values)
 {
     /* values: JSON values, separated by `;` */
-    size_t n = (size_t)snprintf(text, room, "{\"properties\":{},\"sections\":[{\"name\":\"t\",\"schema\":{\"fields\":[{\"name\":"
+    size_t n = (size_t)snprintf(text, room,
+        "{\"properties\":{},\"sections\":[{\"name\":\"t\",\"schema\":{\"fields\":[{\"name\":"
                                 "\"x\",\"data_type\":%s,\"nullable\":true,\"dict_id\":0,\"dict_is_ordered\":false,"
                                 "\"metadata\":{}}],\"metadata\":{}},\"rows\":[", type);
     const char *p = values;
@@ -173,7 +176,8 @@ static const struct {
     {"\"Int8\"", "-128;127;\"-5\";\"127\";-0;null", "-128;127;-5;127;0;null"},
     {"\"Int16\"", "-32768;32767;\"0\"", "-32768;32767;0"},
     {"\"Int32\"", "-2147483648;2147483647;null", "-2147483648;2147483647;null"},
-    {"\"Int64\"", "-9223372036854775808;9223372036854775807;9007199254740993;\"-9223372036854775808\";12345678;123456789;"
+    {"\"Int64\"",
+         "-9223372036854775808;9223372036854775807;9007199254740993;\"-9223372036854775808\";12345678;12345678""9;"
      "1234567890123456;12345678901234567;100",
      "-9223372036854775808;9223372036854775807;9007199254740993;-9223372036854775808;12345678;123456789;"
      "1234567890123456;12345678901234567;100"},
@@ -186,7 +190,8 @@ static const struct {
      "1.5;65504.0;\"NaN\";\"inf\";\"-inf\";\"-0.0\";\"-0.0\";0.099975586;5.9604645e-8"},
     {"\"Float32\"", "0.1;3.4028235e38;1e-45;\"NaN\";\"-inf\";16777217;\"0.5\"",
      "0.1;\"3.4028235e+38\";\"1e-45\";\"NaN\";\"-inf\";16777216.0;0.5"},
-    {"\"Float64\"", "0.1;1.7976931348623157e308;5e-324;\"NaN\";\"nan\";\"inf\";\"Infinity\";\"-inf\";\"-0.0\";1e400;3;null",
+    {"\"Float64\"",
+         "0.1;1.7976931348623157e308;5e-324;\"NaN\";\"nan\";\"inf\";\"Infinity\";\"-inf\";\"-0.0\";1e400;3;nul""l",
      "0.1;\"1.7976931348623157e+308\";\"5e-324\";\"NaN\";\"NaN\";\"inf\";\"inf\";\"-inf\";\"-0.0\";\"inf\";3.0;null"},
     {"\"Float64\"", "123456789012345.0;12345678901234.5;0.1234567890123456;1e22;1e23;1.5e-21;1.5e-22;-2.5",
      "\"123456789012345.0\";12345678901234.5;\"0.1234567890123456\";1e+22;\"1e+23\";1.5e-21;\"1.5e-22\";-2.5"},
@@ -214,26 +219,30 @@ static const struct {
     {"{\"Timestamp\":[\"Millisecond\",\"Europe/Berlin\"]}", "-1;null", "-1;null"},
     {"{\"Timestamp\":[\"Nanosecond\",\"UTC\"]}", "9223372036854775807;-9223372036854775808",
      "9223372036854775807;-9223372036854775808"},
-    {"{\"Duration\":\"Millisecond\"}", "\"-PT0.001S\";-9223372036854775808;\"12\";null", "-1;-9223372036854775808;12;null"},
+    {"{\"Duration\":\"Millisecond\"}", "\"-PT0.001S\";-9223372036854775808;\"12\";null",
+         "-1;-9223372036854775808;12;null"},
     {"{\"Duration\":\"Second\"}", "\"P1DT1S\";5", "86401;5"},
     {"{\"Interval\":\"YearMonth\"}", "\"1 years 1 mons\";-13;null;2147483647", "13;-13;null;2147483647"},
     {"{\"Interval\":\"DayTime\"}", "[-2147483648,2147483647];\"-2 days 3.001 secs\";[ 1 , -1 ]",
      "[-2147483648,2147483647];[-2,3001];[1,-1]"},
     {"{\"Interval\":\"MonthDayNano\"}", "\"14 mons -2 days 3.000000001 secs\";[-2147483648,0,9223372036854775807];null",
      "[14,-2,3000000001];[-2147483648,0,9223372036854775807];null"},
-    {"\"Utf8\"", "\"\";\"a\";\"Z\xc3\xbcrich\";\"\\u00fc\\n\\\"\\u0000\\/\";null;\"a text that is longer than twelve bytes\"",
+    {"\"Utf8\"", "\"\";\"a\";\"Z\xc3\xbcrich\";\"\\u00fc\\n\\\"\\u0000\\/\";null;\"a text that is longer than twelve b"
+         "ytes\"",
      "\"\";\"a\";\"Z\xc3\xbcrich\";\"\xc3\xbc\\n\\\"\\u0000/\";null;\"a text that is longer than twelve bytes\""},
     {"\"LargeUtf8\"", "\"a\";null;\"\\ud834\\udd1e\"", "\"a\";null;\"\xf0\x9d\x84\x9e\""},
     {"\"Utf8View\"", "\"short\";null;\"a text longer than twelve bytes\";\"\\u0041nother one with escapes\"",
      "\"short\";null;\"a text longer than twelve bytes\";\"Another one with escapes\""},
     {"\"Binary\"", "\"\";\"00ff\";\"00FF\";null;\"\\u0030a\"", "\"\";\"00ff\";\"00ff\";null;\"0a\""},
     {"\"LargeBinary\"", "\"0102030405060708090a0b0c0d0e0f10\"", "\"0102030405060708090a0b0c0d0e0f10\""},
-    {"\"BinaryView\"", "\"00\";\"0102030405060708090a0b0c0d0e0f10\";null", "\"00\";\"0102030405060708090a0b0c0d0e0f10\";null"},
+    {"\"BinaryView\"", "\"00\";\"0102030405060708090a0b0c0d0e0f10\";null",
+         "\"00\";\"0102030405060708090a0b0c0d0e0f10\";null"},
     {"{\"FixedSizeBinary\":3}", "\"010203\";null;\"aAbBcC\"", "\"010203\";null;\"aabbcc\""},
     {"{\"FixedSizeBinary\":0}", "\"\";null", "\"\";null"},
     {"{\"List\":" ITEM("\"Int32\"") "}", "[];[1];[ 1 , null , 3 ];null", "[];[1];[1,null,3];null"},
     {"{\"LargeList\":" ITEM("\"Utf8\"") "}", "[\"a\",\"\"];[];null", "[\"a\",\"\"];[];null"},
-    {"{\"List\":" ITEM("{\"List\":" ITEM("\"Utf8\"") "}") "}", "[[\"a\"],null,[]];null;[]", "[[\"a\"],null,[]];null;[]"},
+    {"{\"List\":" ITEM("{\"List\":" ITEM("\"Utf8\"") "}") "}", "[[\"a\"],null,[]];null;[]",
+         "[[\"a\"],null,[]];null;[]"},
     {"{\"FixedSizeList\":[" ITEM("\"Int32\"") ",2]}", "[1,null];null;[3,4]", "[1,null];null;[3,4]"},
     {"{\"FixedSizeList\":[" ITEM("\"Int32\"") ",0]}", "[];null;[ ]", "[];null;[]"},
     {"{\"FixedSizeList\":[" ITEM("{\"FixedSizeList\":[" ITEM("\"Utf8\"") ",2]}") ",2]}",
@@ -246,20 +255,25 @@ static const struct {
      NAMED("m", MAP_OF("\"Utf8\"", "\"Int8\""), "false") "]}",
      "{\"l\":[\"a\",\"b\"],\"m\":{}};null;{\"l\":[null,\"b\"],\"m\":{\"k\":null,\"l\":2}}",
      "{\"l\":[\"a\",\"b\"],\"m\":{}};null;{\"l\":[null,\"b\"],\"m\":{\"k\":null,\"l\":2}}"},
-    {MAP_OF("\"Utf8\"", "\"Int64\""), "{\"k1\":1,\"k2\":null};null;{};{ \"\\u0061\" : 2 , \"a\" : 3 };[[\"p\",1],[\"q\",2]];[ ]",
+    {MAP_OF("\"Utf8\"", "\"Int64\""),
+         "{\"k1\":1,\"k2\":null};null;{};{ \"\\u0061\" : 2 , \"a\" : 3 };[[\"p\",1],[\"q\",2]];[ ]",
      "{\"k1\":1,\"k2\":null};null;{};{\"a\":2,\"a\":3};{\"p\":1,\"q\":2};{}"},
     {MAP_OF("\"Int32\"", "{\"List\":" ITEM("\"Boolean\"") "}"), "[[1,[true]],[2,null]];[];{\"3\":[]};null",
      "[[1,[true]],[2,null]];[];[[3,[]]];null"},
-    {MAP_OF("{\"Struct\":[" NAMED("a", "\"Int8\"", "true") "]}", "\"Utf8View\""), "[[{\"a\":1},\"x\"],[{\"a\":null},null]]",
+    {MAP_OF("{\"Struct\":[" NAMED("a", "\"Int8\"", "true") "]}", "\"Utf8View\""),
+         "[[{\"a\":1},\"x\"],[{\"a\":null},null]]",
      "[[{\"a\":1},\"x\"],[{\"a\":null},null]]"},
-    {MAP_OF("{\"Dictionary\":[\"Int8\",\"Utf8\"]}", "\"Int8\""), "{\"a\":1,\"b\":2};{\"a\":3}", "{\"a\":1,\"b\":2};{\"a\":3}"},
+    {MAP_OF("{\"Dictionary\":[\"Int8\",\"Utf8\"]}", "\"Int8\""), "{\"a\":1,\"b\":2};{\"a\":3}",
+         "{\"a\":1,\"b\":2};{\"a\":3}"},
     {"{\"Dictionary\":[\"Int32\",\"Utf8\"]}", "\"a\";\"b\";null;\"a\"", "\"a\";\"b\";null;\"a\""},
     {"{\"Dictionary\":[\"UInt64\",{\"Timestamp\":[\"Second\",\"UTC\"]}]}", "5;6;5", "5;6;5"},
     {"{\"Dictionary\":[\"Int8\",{\"List\":" ITEM("{\"Dictionary\":[\"Int16\",\"Utf8\"]}") "}]}",
-     "[\"a\",\"b\",\"a\"];null;[];[\"a\",\"b\",\"a\"];[null,\"c\"]", "[\"a\",\"b\",\"a\"];null;[];[\"a\",\"b\",\"a\"];[null,\"c\"]"},
+     "[\"a\",\"b\",\"a\"];null;[];[\"a\",\"b\",\"a\"];[null,\"c\"]",
+         "[\"a\",\"b\",\"a\"];null;[];[\"a\",\"b\",\"a\"];[null,\"c\"]"},
     {"{\"Dictionary\":[\"Int8\",{\"Struct\":[" NAMED("a", "\"Int8\"", "false") "]}]}", "{\"a\":1};{\"a\":2};{\"a\":1}",
      "{\"a\":1};{\"a\":2};{\"a\":1}"},
-    {"{\"List\":" ITEM("{\"Dictionary\":[\"Int8\",\"Float64\"]}") "}", "[1.5,2.5,null];null;[1.5]", "[1.5,2.5,null];null;[1.5]"},
+    {"{\"List\":" ITEM("{\"Dictionary\":[\"Int8\",\"Float64\"]}") "}", "[1.5,2.5,null];null;[1.5]",
+         "[1.5,2.5,null];null;[1.5]"},
     {"{\"List\":" ITEM("\"Null\"") "}", "[null,null];null;[]", "[null,null];null;[]"},
     {"{\"List\":" ITEM("{\"Timestamp\":[\"Microsecond\",null]}") "}", "[\"2026-01-01T05:30:00.000001\",1,null]",
      "[1767245400000001,1,null]"},
@@ -276,7 +290,8 @@ static void every_type_and_form(void)
         column_document(text, sizeof text, forms[i].type, forms[i].read);
         column_document(wanted, sizeof wanted, forms[i].type, forms[i].written);
         if (!CHECK_STATUS(load_with(&d, text, strlen(text), NULL, &err), TL_OK, &err)) {
-            fprintf(stderr, "  %s: %.60s\n", forms[i].type, err.position < 1000 + strlen(text) ? text + err.position - 1000 : "");
+            fprintf(stderr, "  %s: %.60s\n", forms[i].type, err.position < 1000 + strlen(text) ? text + err.position -
+                1000 : "");
             continue;
         }
         CHECK_STATUS(tl_section_open(&d.sections[0], &err), TL_OK, &err);
@@ -390,11 +405,15 @@ static const struct {
     {"\"Int128\"", TL_UNSUPPORTED}, {"{\"Union\":[[],\"Sparse\"]}", TL_UNSUPPORTED},
     {"{\"RunEndEncoded\":[1,2]}", TL_UNSUPPORTED}, {"{\"ListView\":1}", TL_UNSUPPORTED}, {"5", TL_CORRUPT},
     {"null", TL_CORRUPT}, {"{}", TL_CORRUPT}, {"[]", TL_CORRUPT}, {"\"Decimal128\"", TL_CORRUPT},
-    {"{\"Decimal128\":[39,0]}", TL_CORRUPT}, {"{\"Decimal128\":[10]}", TL_CORRUPT}, {"{\"Decimal32\":[0,0]}", TL_CORRUPT},
+    {"{\"Decimal128\":[39,0]}", TL_CORRUPT}, {"{\"Decimal128\":[10]}", TL_CORRUPT}, {"{\"Decimal32\":[0,0]}",
+         TL_CORRUPT},
     {"{\"Decimal128\":[\"10\",2]}", TL_CORRUPT}, {"{\"Int8\":1}", TL_CORRUPT}, {"\"List\"", TL_CORRUPT},
-    {"{\"List\":[]}", TL_CORRUPT}, {"{\"List\":{}}", TL_CORRUPT}, {"{\"Struct\":{}}", TL_CORRUPT}, {"\"Struct\"", TL_CORRUPT},
-    {"{\"Struct\":[1]}", TL_CORRUPT}, {"{\"Time32\":\"Microsecond\"}", TL_CORRUPT}, {"{\"Time64\":\"Second\"}", TL_CORRUPT},
-    {"\"Timestamp\"", TL_CORRUPT}, {"{\"Timestamp\":[\"Second\",5]}", TL_CORRUPT}, {"{\"Timestamp\":\"Second\"}", TL_CORRUPT},
+    {"{\"List\":[]}", TL_CORRUPT}, {"{\"List\":{}}", TL_CORRUPT}, {"{\"Struct\":{}}", TL_CORRUPT}, {"\"Struct\"",
+         TL_CORRUPT},
+    {"{\"Struct\":[1]}", TL_CORRUPT}, {"{\"Time32\":\"Microsecond\"}", TL_CORRUPT}, {"{\"Time64\":\"Second\"}",
+         TL_CORRUPT},
+    {"\"Timestamp\"", TL_CORRUPT}, {"{\"Timestamp\":[\"Second\",5]}", TL_CORRUPT}, {"{\"Timestamp\":\"Second\"}",
+         TL_CORRUPT},
     {"{\"Interval\":\"Second\"}", TL_CORRUPT}, {"{\"FixedSizeBinary\":-1}", TL_CORRUPT},
     {"{\"FixedSizeBinary\":2147483648}", TL_CORRUPT}, {"{\"FixedSizeList\":[" ITEM("\"Int8\"") "]}", TL_CORRUPT},
     {"{\"Map\":[" ITEM("\"Int8\"") ",false]}", TL_CORRUPT}, {"{\"Map\":[" ITEM("{\"Struct\":[]}") "]}", TL_CORRUPT},
@@ -436,7 +455,8 @@ static void decodes_to(const char *from, const char *to)
     tl_document_free(&d);
 }
 
-#define TWO "\"schema\":{\"fields\":[" NAMED("a", "\"Int32\"", "true") "," NAMED("b", "{\"Struct\":[" NAMED("c", "\"Utf8\"", "true") "," \
+#define TWO "\"schema\":{\"fields\":[" NAMED("a", "\"Int32\"", "true") "," NAMED("b", "{\"Struct\":[" NAMED("c", \
+    "\"Utf8\"", "true") "," \
     NAMED("d", "\"Int8\"", "true") "]}", "true") "],\"metadata\":{}}"
 
 static void members_in_any_order(void)
@@ -446,30 +466,43 @@ static void members_in_any_order(void)
     decodes_to("{\"properties\":{\"p\":\"q\"},\"sections\":[{\"name\":\"s\"," TWO
                ",\"rows\":[{\"a\":1,\"b\":{\"c\":\"x\",\"d\":2}},{}]}]}", want);
     /* rows before the schema, sections before properties, unknown members everywhere, white space */
-    decodes_to(" { \"x\" : [ { } ] , \"sections\" : [ { \"rows\" : [ { \"b\" : { \"d\" : 2 , \"e\" : null , \"c\" : \"x\" } ,"
-               " \"zz\" : { \"a\" : 7 } , \"a\" : 1 } , { \"b\" : null } ] , \"y\" : 1 , " TWO " , \"name\" : \"s\" } ] ,"
+    decodes_to(" { \"x\" : [ { } ] , \"sections\" : [ { \"rows\" : [ { \"b\" : { \"d\" : 2 , \"e\" : null , \"c\" : "
+        "\"x\" } ,"
+               " \"zz\" : { \"a\" : 7 } , \"a\" : 1 } , { \"b\" : null } ] , \"y\" : 1 , " TWO
+                   " , \"name\" : \"s\" } ] ,"
                " \"properties\" : { \"p\" : \"q\" } , \"z\" : null } \n", want);
     decodes_to("{\"sections\":[{\"name\":\"s\",\"rows\":[{\"\\u0062\":{\"\\u0064\":2,\"c\":\"x\"},\"a\":1},{}]," TWO
                "}],\"properties\":{\"p\":\"q\"}}", want);
     /* repeated keys: the last one counts, at every level */
     decodes_to("{\"properties\":{\"p\":\"1\",\"p\":\"q\"},\"sections\":[{\"name\":\"s\"," TWO
-               ",\"rows\":[{\"a\":2,\"b\":{\"c\":\"y\",\"c\":null,\"d\":3,\"c\":\"x\",\"d\":2},\"a\":1},{\"b\":{\"c\":\"w\"},"
+               ",\"rows\":[{\"a\":2,\"b\":{\"c\":\"y\",\"c\":null,\"d\":3,\"c\":\"x\",\"d\":2},\"a\":1},{"
+                   "\"b\":{\"c\":\"w\"},"
                "\"a\":[],\"b\":null,\"a\":null}]}]}", want);
-    decodes_to("{\"properties\":{\"p\":\"q\"},\"sections\":[{\"name\":\"s\",\"rows\":[{\"b\":{\"d\":2,\"c\":5,\"c\":\"x\"},\"a\":{},"
+    decodes_to("{\"properties\":{\"p\":\"q\"},\"sections\":[{\"name\":\"s\",\"rows\":[{\"b\":{\"d\":2,\"c\":5,\"c\":"
+        "\"x\"},\"a\":{},"
                "\"a\":1},{}]," TWO "}]}", want);
     /* a repeated section: the last one counts */
-    decodes_to("{\"properties\":{\"p\":\"q\"},\"sections\":[{\"name\":\"s\"," TWO ",\"rows\":[{},{},{}]},{\"name\":\"s\"," TWO
+    decodes_to("{\"properties\":{\"p\":\"q\"},\"sections\":[{\"name\":\"s\"," TWO
+        ",\"rows\":[{},{},{}]},{\"name\":\"s\"," TWO
                ",\"rows\":[{\"a\":1,\"b\":{\"c\":\"x\",\"d\":2}},{}]}]}", want);
     /* sections and properties are sorted by name */
-    decodes_to("{\"properties\":{\"b\":\"1\",\"a\":\"2\"},\"sections\":[{\"name\":\"t\",\"schema\":{\"fields\":[]},\"rows\":[{},{}]},"
-               "{\"name\":\"s\",\"schema\":{\"fields\":[],\"metadata\":{\"k\":\"1\",\"j\":\"x\",\"k\":\"2\"}},\"rows\":[]}]}",
-               "{\"properties\":{\"a\":\"2\",\"b\":\"1\"},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[],\"metadata\":"
-               "{\"j\":\"x\",\"k\":\"2\"}},\"rows\":[]},{\"name\":\"t\",\"schema\":{\"fields\":[],\"metadata\":{}},\"rows\":[{},{}]}]}");
+    decodes_to("{\"properties\":{\"b\":\"1\",\"a\":\"2\"},\"sections\":[{\"name\":\"t\",\"schema\":{\"fields\":[]},\""
+        "rows\":[{},{}]},"
+               "{\"name\":\"s\",\"schema\":{\"fields\":[],\"metadata\":{\"k\":\"1\",\"j\":\"x\",\"k\":\"2"
+                   "\"}},\"rows\":[]}]}",
+               "{\"properties\":{\"a\":\"2\",\"b\":\"1\"},\"sections\":[{\"name\":\"s\",\"schema\":{\"fiel"
+                   "ds\":[],\"metadata\":"
+               "{\"j\":\"x\",\"k\":\"2\"}},\"rows\":[]},{\"name\":\"t\",\"schema\":{\"fields\":[],\"metada"
+                   "ta\":{}},\"rows\":[{},{}]}]}");
     /* fields with only what they need */
-    decodes_to("{\"properties\":{},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[{\"nullable\":false,\"data_type\":"
-               "{\"Dictionary\":[\"Int8\",\"Int64\"]},\"name\":\"a\\n\",\"dict_is_ordered\":true,\"dict_id\":7,\"u\":[]}]},\"rows\":[{\"a\\u000a\":5}]}]}",
-               "{\"properties\":{},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[{\"name\":\"a\\n\",\"data_type\":"
-               "{\"Dictionary\":[\"Int8\",\"Int64\"]},\"nullable\":false,\"dict_id\":0,\"dict_is_ordered\":true,\"metadata\":{}}],"
+    decodes_to("{\"properties\":{},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[{\"nullable\":false,\"data_t"
+        "ype\":"
+               "{\"Dictionary\":[\"Int8\",\"Int64\"]},\"name\":\"a\\n\",\"dict_is_ordered\":true,\"dict_id"
+                   "\":7,\"u\":[]}]},\"rows\":[{\"a\\u000a\":5}]}]}",
+               "{\"properties\":{},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[{\"name\":\"a\\n"
+                   "\",\"data_type\":"
+               "{\"Dictionary\":[\"Int8\",\"Int64\"]},\"nullable\":false,\"dict_id\":0,\"dict_is_ordered\""
+                   ":true,\"metadata\":{}}],"
                "\"metadata\":{}},\"rows\":[{\"a\\n\":5}]}]}");
 }
 
@@ -482,7 +515,8 @@ static void refuses_documents(void)
     } bad[] = {
         {"", 0, TL_TRUNCATED}, {"{}", 0, TL_CORRUPT}, {"[]", 0, TL_CORRUPT}, {"{\"properties\":{}}", 0, TL_CORRUPT},
         {"{\"sections\":[]}", 0, TL_CORRUPT}, {"{\"properties\":[],\"sections\":[]}", 14, TL_CORRUPT},
-        {"{\"properties\":{},\"sections\":{}}", 28, TL_CORRUPT}, {"{\"properties\":{},\"sections\":[]} x", 32, TL_CORRUPT},
+        {"{\"properties\":{},\"sections\":{}}", 28, TL_CORRUPT}, {"{\"properties\":{},\"sections\":[]} x", 32,
+             TL_CORRUPT},
         {"{\"properties\":{\"a\":1},\"sections\":[]}", 19, TL_CORRUPT},
         {"{\"properties\":{\"a\":\"b\",},\"sections\":[]}", 23, TL_CORRUPT},
         {"{\"properties\":{},\"properties\":{},\"sections\":[]}", 17, TL_CORRUPT},
@@ -493,10 +527,12 @@ static void refuses_documents(void)
         {"{\"properties\":{},\"sections\":[{\"schema\":[]}]}", 39, TL_CORRUPT},
         {"{\"properties\":{},\"sections\":[1]}", 29, TL_CORRUPT},
         {"{\"properties\":{},\"sections\":[],}", 31, TL_CORRUPT},
-        {"{\"properties\":{},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[]},\"rows\":[null]}]}", 72, TL_CORRUPT},
+        {"{\"properties\":{},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[]},\"rows\":[null]}]}", 72,
+             TL_CORRUPT},
         {"{\"properties\":{},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[]},\"rows\":{}}]}", 71, TL_CORRUPT},
         {"{\"properties\":{},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[]},\"rows\":[{}}]}", 74, TL_CORRUPT},
-        {"{\"properties\":{},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[]},\"rows\":[{},]}]}", 75, TL_CORRUPT},
+        {"{\"properties\":{},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[]},\"rows\":[{},]}]}", 75,
+             TL_CORRUPT},
     };
     size_t i;
     for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -512,7 +548,8 @@ static void nulls_where_there_may_be_none(void)
 {
     tl_document d;
     tl_error err;
-    static const char missing[] = "{\"properties\":{},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[" NAMED("a", "\"Int8\"", "false")
+    static const char missing[] = "{\"properties\":{},\"sections\":[{\"name\":\"s\",\"schema\":{\"fields\":[" NAMED(
+        "a", "\"Int8\"", "false")
                                   "],\"metadata\":{}},\"rows\":[{}]}]}";
     CHECK_STATUS(decode(&d, missing, &err), TL_CORRUPT, &err);
     CHECK_INT(err.position - 1000, strstr(missing, "{}]}]}") + 1 - missing);
@@ -528,7 +565,8 @@ static void bounded(void)
     CHECK_STATUS(load_with(&d, text, strlen(text), NULL, &err), TL_LIMIT, &err);
     column_document(text, sizeof text, "{\"FixedSizeList\":[" ITEM("\"Int64\"") ",2147483647]}", "null;null");
     CHECK_STATUS(load_with(&d, text, strlen(text), NULL, &err), TL_LIMIT, &err);
-    column_document(text, sizeof text, "{\"FixedSizeList\":[" ITEM("{\"FixedSizeList\":[" ITEM("\"Null\"") ",2147483647]}") ",2147483647]}", "null;null");
+    column_document(text, sizeof text, "{\"FixedSizeList\":[" ITEM("{\"FixedSizeList\":[" ITEM("\"Null\"")
+        ",2147483647]}") ",2147483647]}", "null;null");
     CHECK_STATUS(load_with(&d, text, strlen(text), NULL, &err), TL_LIMIT, &err);
     memset(&limits, 0, sizeof limits);
     limits.rows = 2;
@@ -544,7 +582,8 @@ static void bounded(void)
     column_document(text, sizeof text, "{\"Struct\":[" NAMED("a", "\"Int8\"", "true") "]}", "");
     CHECK_STATUS(decode_with(&d, text, strlen(text), NULL, &limits, &err), TL_LIMIT, &err);
     limits.sections = 1;
-    CHECK_STATUS(decode_with(&d, "{\"properties\":{},\"sections\":[{\"name\":\"a\",\"schema\":{\"fields\":[]},\"rows\":[]},{}]}",
+    CHECK_STATUS(decode_with(&d,
+        "{\"properties\":{},\"sections\":[{\"name\":\"a\",\"schema\":{\"fields\":[]},\"rows\":[]},{}]}",
                              82, NULL, &limits, &err), TL_LIMIT, &err);
     /* more values than an 8-bit index can tell apart */
     {
@@ -593,9 +632,12 @@ static void nests_to_the_limit(void)
 
 /* ---- damage ---- */
 
-static const char sample[] = "{\"properties\":{\"a\":\"\\u0062\"},\"sections\":[{\"name\":\"s\"," TWO ",\"rows\":[{\"a\":1,\"b\":{\"c\":\"x\",\"d\":2}},{}]},"
-    "{\"name\":\"t\",\"rows\":[{\"m\":{\"k\":1.5},\"n\":\"v\"},{\"m\":[],\"n\":\"\\u0076\",\"o\":\"00ff\"}],\"schema\":{\"fields\":["
-    NAMED("m", MAP_OF("\"Utf8\"", "\"Float64\""), "true") "," NAMED("n", "{\"Dictionary\":[\"Int8\",\"Utf8\"]}", "true") ","
+static const char sample[] = "{\"properties\":{\"a\":\"\\u0062\"},\"sections\":[{\"name\":\"s\"," TWO
+    ",\"rows\":[{\"a\":1,\"b\":{\"c\":\"x\",\"d\":2}},{}]},"
+    "{\"name\":\"t\",\"rows\":[{\"m\":{\"k\":1.5},\"n\":\"v\"},{\"m\":[],\"n\":\"\\u0076\",\"o\":\"00ff\"}"
+        "],\"schema\":{\"fields\":["
+    NAMED("m", MAP_OF("\"Utf8\"", "\"Float64\""), "true") "," NAMED("n", "{\"Dictionary\":[\"Int8\",\"Utf8\"]}",
+        "true") ","
     NAMED("o", "{\"FixedSizeBinary\":2}", "true") "],\"metadata\":{\"k\":\"v\"}}}]}";
 
 static void every_cut_and_flip(void)

@@ -12,8 +12,10 @@ static void accepts_values(void)
 {
     static const char *const good[] = {
         "null", "true", " false ", "0", "-0", "-0.0e-0", "1E+2", "123456789012345678901234567890", "1.5", "\"\"",
-        "\"\\u0000\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\uD834\\uDd1e\"", "\"\xf4\x8f\xbf\xbf\x7f\"", "[]", "{}", "[[],{}]",
-        "\t[1 ,\n2\r,{\"a\" : [ ] , \"a\":{}}]\n", "\"12345678901234567890\"", "[1234567,12345678,123456789,0.12345678e12]",
+        "\"\\u0000\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\uD834\\uDd1e\"", "\"\xf4\x8f\xbf\xbf\x7f\"", "[]", "{}",
+            "[[],{}]",
+        "\t[1 ,\n2\r,{\"a\" : [ ] , \"a\":{}}]\n", "\"12345678901234567890\"",
+            "[1234567,12345678,123456789,0.12345678e12]",
     };
     size_t i;
     for (i = 0; i < sizeof good / sizeof good[0]; i++) {
@@ -95,7 +97,8 @@ static void refuses_with_positions(void)
         if (!CHECK_STATUS(check(wrong[i].text, &err), wrong[i].status, &err)
             || !CHECK_INT(err.position, wrong[i].position))
             fprintf(stderr, "  %s\n", wrong[i].text);
-        CHECK_STATUS(tl_json_parse(&tree, wrong[i].text, strlen(wrong[i].text), NULL, NULL, &err), wrong[i].status, &err);
+        CHECK_STATUS(tl_json_parse(&tree, wrong[i].text, strlen(wrong[i].text), NULL, NULL, &err), wrong[i].status,
+            &err);
         CHECK_INT(err.position, wrong[i].position);
         CHECK(tree.root == NULL);
     }
@@ -202,7 +205,9 @@ static void writes_the_compact_form(void)
 
 static void tree_has_everything(void)
 {
-    static const char text[] = " {\"a\":[1,-2,{\"x\":null},\"\\u00e9\\n\"],\"b\":true,\"a\\u0062\":\"plain\",\"b\":false,\"n\":9223372036854775807} ";
+    static const char text[] =
+        " {\"a\":[1,-2,{\"x\":null},\"\\u00e9\\n\"],\"b\":true,\"a\\u0062\":\"plain\",\"b\":false,\"n\":922337"
+        "2036854775807} ";
     tl_json tree;
     tl_error err;
     const tl_json_node *a, *at;
@@ -264,7 +269,8 @@ static void integers_are_exact(void)
         int64_t v = 1;
         snprintf(text, sizeof text, "[ %s ]", cases[i].text);
         CHECK_STATUS(tl_json_parse(&tree, text, strlen(text), NULL, NULL, &err), TL_OK, &err);
-        CHECK_STATUS(tl_json_int64(&tree, tl_json_at(tree.root, 0), &v, &err), cases[i].good ? TL_OK : TL_CORRUPT, &err);
+        CHECK_STATUS(tl_json_int64(&tree, tl_json_at(tree.root, 0), &v, &err), cases[i].good ? TL_OK : TL_CORRUPT,
+            &err);
         if (cases[i].good)
             CHECK(v == cases[i].value);
         else
@@ -390,7 +396,8 @@ static void metadata_integers_are_exact(void)
         if (st == TL_OK)
             st = tl_json_int64(&tree, tl_json_member(&tree, tree.root, tl_text("current-snapshot-id")), &v, &err);
         CHECK_STATUS(st, TL_CORRUPT, &err);
-        CHECK_INT(err.position, strstr(text, "current-snapshot-id\": ") + 22 + (strcmp(bad[i], "leading-zero") == 0) - text);
+        CHECK_INT(err.position, strstr(text, "current-snapshot-id\": ") + 22 + (strcmp(bad[i], "leading-zero") == 0) -
+            text);
         tl_json_free(&tree);
         free(text);
     }
@@ -443,7 +450,8 @@ static void splice_after_append(void)
         is = tl_json_raw(&after, tl_json_member(&after, after.root, name));
         if (tl_span_equal(name, tl_text("snapshots")))
             CHECK(is.size > was.size && memcmp(is.data, was.data, was.size - 1) == 0);
-        else if (!tl_span_equal(name, tl_text("last-sequence-number")) && !tl_span_equal(name, tl_text("current-snapshot-id")))
+        else if (!tl_span_equal(name, tl_text("last-sequence-number")) && !tl_span_equal(name, tl_text(
+            "current-snapshot-id")))
             CHECK(tl_span_equal(was, is));
     }
     /* and the compact form keeps every digit too */
@@ -465,7 +473,8 @@ static void splice_after_append(void)
 
 static void every_cut_and_flip(void)
 {
-    static const char text[] = "{\"a\\u00e9\":[1.5e3,-2,{\"x\":null},\"\\ud834\\udd1e\"],\"b\":true,\"long enough text\":12345678901}";
+    static const char text[] =
+        "{\"a\\u00e9\":[1.5e3,-2,{\"x\":null},\"\\ud834\\udd1e\"],\"b\":true,\"long enough text\":12345678901}";
     size_t cut, bit;
     tl_error err;
     for (cut = 0; cut < sizeof text - 1; cut++) {
