@@ -5,6 +5,7 @@ enum { TLI_AVRO_PLAIN, TLI_AVRO_DEFLATE, TLI_AVRO_SNAPPY, TLI_AVRO_ZSTANDARD };
 #define TLI_AVRO_NODES 65536u
 #define TLI_AVRO_EMPTY_ITEMS 65536u /* entries that take no bytes: they cost time all the same */
 #define TLI_AVRO_BLOCK_FIRST 65536u
+#define TLI_AVRO_IDLE 4194304u /* events in a row without a byte behind them */
 
 TLI_FN tl_status tli_avro_bad(const tl_avro *a, const uint8_t *at, tl_status status, const char *text, tl_error *err)
 {
@@ -77,7 +78,9 @@ typedef struct tli_avro_named {
     tl_span space;
     tl_span name;
     uint32_t node;
-    uint32_t todo; /* how many types were still to be built when this one began: it is whole when as few are left */
+    uint32_t todo;  /* how many types were still to be built when this one began: it is whole when fewer are left */
+    uint32_t outer; /* the type it began within, plus 1 */
+    uint8_t whole;
 } tli_avro_named;
 
 typedef struct tli_avro_builder {
@@ -86,6 +89,7 @@ typedef struct tli_avro_builder {
     tli_avro_todo *todo;
     tli_avro_named *named;
     uint32_t todo_count, todo_capacity, named_count, named_capacity;
+    uint32_t open; /* the innermost type that is not whole, plus 1 */
     tl_allocator allocator;
     tl_error *err;
 } tli_avro_builder;
@@ -198,7 +202,7 @@ TLI_FN tl_status tli_avro_by_name(tli_avro_builder *b, uint32_t node, tl_span na
         const tl_avro_node *def = &b->nodes[b->named[i - 1].node];
         if (!tl_span_equal(b->named[i - 1].name, name))
             continue;
-        if (b->todo_count > b->named[i - 1].todo) /* its own parts are still to be built: it contains itself */
+        if (!b->named[i - 1].whole) /* it contains itself */
             return tli_err(b->err, TL_UNSUPPORTED, "an Avro type that contains itself", TL_NO_POSITION);
         n->kind = def->kind;
         n->first = def->first;
@@ -220,6 +224,10 @@ TLI_FN tl_status tli_avro_define(tli_avro_builder *b, uint32_t node, const tl_js
     d->name = tli_avro_last(tli_avro_text(b, json, "name"));
     d->node = node;
     d->todo = b->todo_count;
+    d->outer = b->open;
+    d->whole = (uint8_t)(b->nodes[node].kind != TL_AVRO_RECORD);
+    if (!d->whole)
+        b->open = b->named_count;
     return d->name.size != 0 ? TL_OK : tli_avro_schema_bad(b, "an Avro type without a name");
 }
 
@@ -355,6 +363,8 @@ TLI_FN tl_status tli_avro_build(tli_avro_builder *b)
     st = tli_avro_child(b, 0, &last, a->schema.root, -1, none); /* node 1; node 0 becomes the row when all is built */
     while (st == TL_OK && b->todo_count != 0) {
         tli_avro_todo t = b->todo[--b->todo_count];
+        for (; b->open != 0 && b->named[b->open - 1].todo > b->todo_count; b->open = b->named[b->open - 1].outer)
+            b->named[b->open - 1].whole = 1;
         if (t.json->kind == TL_JSON_STRING) {
             st = tl_json_string(&a->schema, t.json, &name, b->err);
             if (st == TL_OK)
@@ -562,6 +572,7 @@ TLI_FN tl_status tli_avro_next_block(tl_avro *a, int *more, tl_error *err)
         a->data_end = a->data == NULL ? NULL : a->data + a->block.size;
     }
     a->data_at = a->data;
+    a->seen = NULL;
     a->block_rows = (uint64_t)rows;
     if (a->block_rows * a->nodes[0].least > (uint64_t)(a->data_end - a->data)
         || (a->nodes[0].least == 0 && a->block_rows > TLI_AVRO_EMPTY_ITEMS) || a->block_rows > a->row_limit - a->rows)
@@ -655,8 +666,7 @@ TLI_INLINE tl_status tli_avro_begin(tl_avro *a, const tl_avro_node *field, tl_av
         if (at == NULL || branch < 0 || branch >= (int64_t)n->count)
             return tli_avro_cut(a, err);
         a->data_at = at;
-        for (n = &a->nodes[n->first]; branch > 0; branch--)
-            n = &a->nodes[n->next];
+        n = &a->nodes[n->first + (uint32_t)branch]; /* children lie side by side */
     }
     v->node = n;
     v->field = field;
@@ -738,6 +748,12 @@ TL_API tl_status tl_avro_next(tl_avro *avro, tl_avro_value *value, tl_error *err
     value->bytes = tli_text_span(NULL, 0);
     value->number = 0;
     value->real = 0;
+    if (avro->data_at != avro->seen) {
+        avro->seen = avro->data_at;
+        avro->idle = 0;
+    } else if (++avro->idle > TLI_AVRO_IDLE) {
+        return tli_avro_bad(avro, avro->data_at, TL_LIMIT, "an Avro value of too many parts without a byte", err);
+    }
     if (avro->depth == 0)
         return tli_avro_row(avro, value, err);
     f = &avro->frames[avro->depth - 1];
