@@ -25,6 +25,9 @@ static long tl_test_failures, tl_test_skips;
 #ifndef TLI_KEEP_MACROS
 #define TLI_KEEP_MACROS /* tests see private names */
 #endif
+#ifndef TIMELAKE_STATIC
+#define TIMELAKE_STATIC /* what a test does not use is not compiled */
+#endif
 #define TIMELAKE_IMPLEMENTATION
 #include "../timelake.h"
 
