@@ -1572,7 +1572,7 @@ TLI_FN int tli_headjson_section(tli_headjson_decoder *d)
 {
     const uint8_t *at = d->j.p;
     tli_headjson_parts_seen seen;
-    tl_section *section;
+    tl_section *section = NULL;
     int first = 1, late;
     TLI_FILL(&seen, 0, sizeof seen);
     if (!tli_json_take(&d->j, '{', "head: a section has to be an object"))
