@@ -1,6 +1,9 @@
 /* The shared cases 12 to 15 (zero rows, buffer prefixes, framing, odd addresses) through the public head API. */
 #include "tl_test.h"
 #include "tl_heads.h"
+#if defined(__unix__)
+#include <sys/mman.h>
+#endif
 
 static const char *case_path(const char *folder, const char *name, const char *ending)
 {
@@ -206,6 +209,35 @@ static void section_without_columns(void)
     free(bytes);
 }
 
+/* Decodes, opens and compares a head that lies between two unreadable pages, flush with the second or the first. */
+static void between_pages(const tl_test_json *json, const tl_json_node *want, const char *bytes, size_t size)
+{
+#if defined(__unix__) && defined(MAP_ANONYMOUS)
+    size_t page = 65536, room = (size + page - 1) / page * page;
+    char *all = (char *)mmap(NULL, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int at_end;
+    CHECK(all != (char *)MAP_FAILED);
+    CHECK(mprotect(all + page, room, PROT_READ | PROT_WRITE) == 0);
+    for (at_end = 0; at_end < 2; at_end++) {
+        char *moved = all + page + (at_end ? room - size : 0);
+        tl_head head;
+        tl_error err;
+        memcpy(moved, bytes, size);
+        if (CHECK_STATUS(tl_head_decode(&head, moved, size, NULL, &err), TL_OK, &err)) {
+            CHECK_STATUS(tl_heads_open(&head, &err), TL_OK, &err);
+            tl_heads_check_views(json, want, &head);
+        }
+        tl_head_free(&head);
+    }
+    munmap(all, room + 2 * page);
+#else
+    (void)json;
+    (void)want;
+    (void)bytes;
+    (void)size;
+#endif
+}
+
 /* Every file from every address; the buffer ends where the head ends. */
 static void unaligned(void)
 {
@@ -235,6 +267,7 @@ static void unaligned(void)
             tl_head_free(&head);
             free(moved);
         }
+        between_pages(&json, key + 1, bytes, size);
         free(bytes);
     }
     CHECK_INT(seen, 4);
