@@ -564,7 +564,7 @@ TLI_FN tl_status tli_view_put_fixed(tli_store *store, const tli_view_field *fiel
                                     struct ArrowArray *array, tl_error *err)
 {
     size_t i, nulls = 0, width = tli_view_width(field->format);
-    uint8_t *bits = NULL, *values = (uint8_t *)tli_mem_take(store, in->count * width, err); /* less than the items take */
+    uint8_t *bits = NULL, *values = (uint8_t *)tli_mem_take(store, in->count * width, err); /* less than the items */
     tl_status st = values != NULL ? tli_view_put_begin(store, in, &bits, err) : err->status;
     if (st != TL_OK)
         return st;
