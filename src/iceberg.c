@@ -219,6 +219,8 @@ typedef struct tli_iceberg_entry {
     uint32_t seen; /* bit by bit: status, snapshot, sequence, file sequence, path, records, size */
     int32_t stat;  /* the map that is open: its field id, or 0 */
     int64_t key;   /* of the map's entry */
+    tl_avro_value value;    /* the same, while its key is not read yet */
+    uint8_t keyed, valued;
     size_t first_column, first_split;
     size_t expect;  /* where the map's next id probably is */
     uint8_t unsorted;
@@ -293,6 +295,31 @@ TLI_FN tl_status tli_iceberg_stat(tli_iceberg_files *f, tli_iceberg_entry *e, co
     return TL_OK;
 }
 
+/* Key or value of a map's entry, whichever comes first; other fields are passed over. */
+TLI_FN tl_status tli_iceberg_pair(tli_iceberg_files *f, tli_iceberg_entry *e, const tl_avro_value *v, tl_error *err)
+{
+    static const uint8_t keys[] = {117, 119, 121, 126, 129, 138}, values[] = {118, 120, 122, 127, 130, 139};
+    int32_t id = v->field->field_id;
+    int key = id < 0 && tl_span_equal(v->field->name, tl_text("key"));
+    int value = id < 0 && tl_span_equal(v->field->name, tl_text("value"));
+    size_t i;
+    for (i = 0; id >= 0 && i < TLI_COUNT(keys); i++) {
+        key |= id == keys[i];
+        value |= id == values[i];
+    }
+    if (key) {
+        e->key = v->number;
+        e->keyed = 1;
+    } else if (value) {
+        e->value = *v;
+        e->valued = 1;
+    }
+    if (!e->keyed || !e->valued)
+        return TL_OK;
+    e->keyed = e->valued = 0;
+    return e->value.node->kind == TL_AVRO_NULL ? TL_OK : tli_iceberg_stat(f, e, &e->value, err);
+}
+
 TLI_FN tl_status tli_iceberg_split(tli_iceberg_files *f, tli_iceberg_entry *e, int64_t value, tl_error *err)
 {
     int64_t *splits = (int64_t *)tli_iceberg_room(&f->allocator, f->splits, &f->split_capacity, f->split_count,
@@ -360,15 +387,12 @@ TLI_FN tl_status tli_iceberg_value(tli_iceberg_files *f, tli_iceberg_entry *e, c
     }
     if (e->stat == 132)
         return tli_iceberg_split(f, e, v->number, err);
-    if (e->stat != 0) { /* key and value of a map's entry, in this order */
-        int key = v->field == &avro->nodes[top->node->first];
+    if (e->stat != 0) {
+        if (avro->depth > 4) /* within a field that is not known */
+            return TL_OK;
         if (top->node->kind != TL_AVRO_RECORD)
             return tli_err(err, TL_CORRUPT, "a manifest's statistics are no map", TL_NO_POSITION);
-        if (key) {
-            e->key = v->number;
-            return TL_OK;
-        }
-        return v->node->kind == TL_AVRO_NULL ? TL_OK : tli_iceberg_stat(f, e, v, err);
+        return tli_iceberg_pair(f, e, v, err);
     }
     if (avro->depth > 2) /* in something that is not read here */
         return TL_OK;
@@ -382,6 +406,8 @@ TLI_FN tl_status tli_iceberg_begin_value(tli_iceberg_entry *e, const tl_avro *av
                                          tl_error *err)
 {
     int32_t id;
+    if (avro->depth == 4)
+        e->keyed = e->valued = 0;
     if (avro->depth != 3)
         return TL_OK;
     e->expect = e->first_column;
@@ -439,6 +465,10 @@ TLI_FN tl_status tli_iceberg_row(tli_iceberg_files *f, tli_iceberg_entry *e, con
         return err->status;
     f->files = files;
     tli_iceberg_inherit(e, m);
+    if (m->spec_id != f->metadata->default_spec_id) { /* the number of another partitioning */
+        e->file.has_partition = 0;
+        e->file.partition = 0;
+    }
     f->files[f->file_count++] = e->file;
     return TL_OK;
 }

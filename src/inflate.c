@@ -276,8 +276,9 @@ TLI_FN tl_status tli_inflate_codes(tli_inflate *s)
     }
 }
 
-/* Appends the plain bytes of one stream, which must end where `src` ends, to `out`; at most `limit`. On failure
-   `out` may hold a part. Work memory comes from out->allocator. */
+/* Appends the plain bytes of one stream to `out`; at most `limit`. What follows the stream is not looked at: fastavro
+   and PyIceberg leave most of a zlib checksum there. On failure `out` may hold a part. Work memory comes from
+   out->allocator. */
 TLI_FN tl_status tli_inflate_decode(tl_buffer *out, size_t limit, const void *src, size_t size, tl_error *err)
 {
     tl_allocator a = tli_mem_allocator(&out->allocator);
@@ -313,8 +314,6 @@ TLI_FN tl_status tli_inflate_decode(tl_buffer *out, size_t limit, const void *sr
                 st = tli_inflate_codes(s);
         }
     }
-    if (st == TL_OK && (s->at != s->end || s->have - s->over >= 8))
-        st = tli_inflate_bad(s, "deflate: bytes after the stream");
     tli_mem_delete(&a, s, sizeof *s);
     return st;
 }
