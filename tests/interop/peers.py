@@ -29,6 +29,22 @@ def install():
             sh(PYTHON, "-m", "pip", "install", "-q", package)
 
 
+TABLES = {"pyiceberg": "pyiceberg[sql-sqlite,pyiceberg-core]", "pyiceberg_core": "pyiceberg-core", "sqlalchemy": "sqlalchemy",
+          "fastavro": "fastavro", "cramjam": "cramjam", "backports.zstd": "backports.zstd"}
+
+
+def install_tables():
+    """What tests/interop/tables.py needs; False, and said, when it cannot be had."""
+    for module, package in TABLES.items():
+        if subprocess.run([PYTHON, "-c", "import " + module], stderr=subprocess.DEVNULL).returncode != 0:
+            done = subprocess.run([PYTHON, "-m", "pip", "install", "-q", package], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT)
+            if done.returncode != 0:
+                print("skipped: tables: no " + package)
+                return False
+    return True
+
+
 def inside():
     """Goes on as the same script in the Python environment, which is made first."""
     if shutil.which("cargo") is None:
