@@ -31,11 +31,10 @@ typedef struct tli_zstd_work {
     const uint8_t *src, *src_end;
     uint8_t *base; /* where the output of this frame starts */
     uint8_t *end;  /* of the memory for output */
-    uint64_t content;
     uint64_t window;
     uint32_t block_max;
     uint32_t repeat[3];
-    int content_known, checksum, huffman_known;
+    int content_known, huffman_known;
     const uint8_t *literals;
     uint32_t literal_count;
     tl_error *err;
@@ -786,10 +785,14 @@ TLI_FN tl_status tli_zstd_sequences(tli_zstd_work *w, tli_zstd_copy *out, uint32
         if (!tli_zstd_bits_fill(&b))
             return tli_zstd_bad(w, "zstd: a sequence stream that ends too early", p);
         offset = tli_zstd_offset(repeat, o.base + tli_zstd_bits_take(&b, o.extra), l.base == 0);
-        match = m.base + tli_zstd_bits_take(&b, m.extra);
+        match = m.base;
+        if (TLI_UNLIKELY(m.extra > 0))
+            match += tli_zstd_bits_take(&b, m.extra);
         if (TLI_UNLIKELY(o.extra + m.extra + l.extra > 57 - 26) && !tli_zstd_bits_fill(&b))
             return tli_zstd_bad(w, "zstd: a sequence stream that ends too early", p);
-        literals = l.base + tli_zstd_bits_take(&b, l.extra);
+        literals = l.base;
+        if (TLI_UNLIKELY(l.extra > 0))
+            literals += tli_zstd_bits_take(&b, l.extra);
         if (--count > 0) {
             ll_state = l.next + tli_zstd_bits_take(&b, l.bits);
             ml_state = m.next + tli_zstd_bits_take(&b, m.bits);
@@ -797,7 +800,7 @@ TLI_FN tl_status tli_zstd_sequences(tli_zstd_work *w, tli_zstd_copy *out, uint32
         }
         if (TLI_LIKELY(limit - c.to >= (ptrdiff_t)(literals + match)
                        && literals <= (size_t)(c.literals_end - c.literals)
-                       && offset - 1 < (size_t)(c.to - w->base) + literals && offset <= window)) {
+                       && (size_t)offset - 1 < (size_t)(c.to - w->base) + literals && offset <= window)) {
             tli_zstd_wild(c.to, c.literals, literals);
             c.to += literals;
             c.literals += literals;
