@@ -193,16 +193,9 @@ TLI_NOINLINE const uint8_t *tli_json_string_rest(tli_json *j, const uint8_t *p, 
             if (n == 0)
                 (void)tli_json_fail(j, "json: not UTF-8", p);
         } else {
-            while (j->end - p > 8) {
-                uint64_t hits = tli_json_special(tli_bits_le64(p));
-                if (hits != 0) {
-                    p += tli_json_first_byte(hits);
-                    n = 0;
-                    break;
-                }
-                p += 8;
-            }
-            p += n;
+            size_t left = (size_t)(j->end - p);
+            uint64_t hits = left < 8 ? 0 : tli_json_special(tli_bits_le64(p));
+            p += left < 8 ? 1 : hits == 0 ? 8 : tli_json_first_byte(hits);
             continue;
         }
         if (n == 0)

@@ -174,6 +174,26 @@ static void strings_at_every_length(void)
             CHECK_STATUS(tl_json_check(text, (size_t)size, NULL, &err), TL_CORRUPT, &err);
             CHECK_INT(err.position, at);
         }
+    /* the same behind an escape, where strings are read another way */
+    for (size = 3; size < 60; size++)
+        for (at = 2; at < size; at++) {
+            char text[80];
+            tl_error err;
+            memset(text, 'a', sizeof text);
+            text[0] = text[size + 1] = '"';
+            text[1] = '\\';
+            text[2] = 'n';
+            CHECK_STATUS(tl_json_check(text, (size_t)size + 2, NULL, &err), TL_OK, &err);
+            text[1 + at] = 4;
+            CHECK_STATUS(tl_json_check(text, (size_t)size + 2, NULL, &err), TL_CORRUPT, &err);
+            CHECK_INT(err.position, at + 1);
+            text[1 + at] = (char)0xff;
+            CHECK_STATUS(tl_json_check(text, (size_t)size + 2, NULL, &err), TL_CORRUPT, &err);
+            CHECK_INT(err.position, at + 1);
+            text[1 + at] = '"';
+            CHECK_STATUS(tl_json_check(text, (size_t)size + 2, NULL, &err), TL_CORRUPT, &err);
+            CHECK_INT(err.position, at + 2);
+        }
 }
 
 static void canonical_is(const char *text, const char *want)
