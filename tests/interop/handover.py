@@ -15,7 +15,7 @@ try:
 except ImportError:
     nanoarrow = None
 
-SCHEMA_BYTES, ARRAY_BYTES = 72, 80
+SCHEMA_BYTES, ARRAY_BYTES, SCHEMA_RELEASE, ARRAY_RELEASE = 72, 80, 56, 64  # of the structs on 64-bit machines
 
 
 def library(path):
@@ -56,6 +56,13 @@ class Exported:
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
         return (new(ctypes.addressof(self.schema), b"arrow_schema", None),
                 new(ctypes.addressof(self.array), b"arrow_array", None))
+
+    def release(self):
+        """What a consumer of capsules left to their owner; keep this object as long as they are used."""
+        for struct, at in ((self.schema, SCHEMA_RELEASE), (self.array, ARRAY_RELEASE)):
+            function = ctypes.c_void_p.from_buffer(struct, at).value
+            if function:
+                ctypes.CFUNCTYPE(None, ctypes.c_void_p)(function)(ctypes.addressof(struct))
 
 
 def open_head(lib, data, give, lead):
@@ -111,6 +118,17 @@ def release_elsewhere(kept):
         t.join()
 
 
+def check_nanoarrow(exported, want):
+    """nanoarrow borrows what the capsules hold, checks it, and hands it on to pyarrow."""
+    for name, batches in exported:
+        arrays = [nanoarrow.c_array(b) for b in batches]
+        compare(name, [pa.record_batch(a) for a in arrays], want[name])
+        del arrays
+        gc.collect()
+        for b in batches:
+            b.release()
+
+
 def check(lib, data):
     _, want = heads.tables(data)
     for give, lead in ((0, 0), (1, 0), (1, 5)):
@@ -125,10 +143,7 @@ def check(lib, data):
         del exported, batches
         release_elsewhere(kept)
     if nanoarrow is not None:
-        for name, batches in export_all(lib, data, 1, 5):
-            arrays = [nanoarrow.c_array(b) for b in batches]
-            compare(name, [pa.record_batch(a) for a in arrays], want[name])
-            del arrays, batches
+        check_nanoarrow(export_all(lib, data, 1, 5), want)
     gc.collect()
     if lib.handover_live() != 0:
         raise ValueError("%d blocks left" % lib.handover_live())

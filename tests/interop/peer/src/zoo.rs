@@ -498,7 +498,7 @@ impl Zoo<'_> {
         };
         std::fs::write(format!("{}/{name}.{codec}.head", self.dir), &bytes).unwrap();
         match catch_unwind(AssertUnwindSafe(|| decode(&bytes))) {
-            Ok(Ok((_, _, back))) => dump::difference(doc, &back).map_or("same".into(), |d| format!("differs: {d}")),
+            Ok(Ok((_, _, back))) => dump::difference(doc, &back, &mut None).map_or("same".into(), |d| format!("differs: {d}")),
             Ok(Err(e)) => format!("does not decode: {e}"),
             Err(_) => "does not decode: panics".into(),
         }
