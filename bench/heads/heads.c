@@ -23,6 +23,9 @@
 static void *bytes;
 static size_t size;
 static tl_head_options options;
+#ifdef HEADS_ZSTD
+static tl_zstd_adapter zstd; /* level 3 */
+#endif
 
 static void fail(const char *what)
 {
@@ -248,7 +251,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         fail("usage: heads decode|plan|encode|floor|plan-floor|memory FILE [TIMES]");
 #ifdef HEADS_ZSTD
-    options.compression = tl_zstd_library();
+    options.compression = tl_zstd_adapter_compression(&zstd);
 #endif
     read_file(argv[2]);
     if (strcmp(argv[1], "memory") == 0)

@@ -337,7 +337,7 @@ fn close(a: &str, b: &str) -> bool {
         let bytes = s.as_bytes();
         let start = at - bytes[..at].iter().rev().take_while(|c| part(**c)).count();
         let end = at + bytes[at..].iter().take_while(|c| part(**c)).count();
-        let text = &s[start..end];
+        let text = s.get(start..end)?;
         text.contains(['.', 'e']).then(|| text.parse::<f64>().ok().map(|v| (v, end))).flatten()
     };
     let (mut a, mut b) = (a, b);
