@@ -40,7 +40,7 @@ def tables(head):
         metadata = dict(table.schema.metadata or {})
         name = metadata.pop(b"timelake.section").decode()
         validate(table)
-        [field.type for field in table.schema]  # KeyError: pyarrow reads the type and has no class for it
+        [column.chunks for column in table.columns]  # KeyError: pyarrow reads the type and has no class for it
         found[name] = table.replace_schema_metadata(metadata or None)
     return properties, found
 
