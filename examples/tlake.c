@@ -721,6 +721,7 @@ static tl_status table_open(table *t, tl_section *section, tl_error *err)
     if (t->columns == NULL || t->rows == NULL)
         abort();
     status = node_make(&t->root, section->schema, err);
+    t->rows[0] = section->rows; /* without columns: nothing tells batches apart */
     for (batch = 0; batch < section->batch_count && status == TL_OK; batch++)
         for (column = 0; column < t->fields && status == TL_OK; column++) {
             const struct ArrowArray **a = &t->columns[batch * t->fields + column];
