@@ -40,7 +40,8 @@ VERSION = $(shell sed -n 's/^\#define TL_VERSION_TEXT "\(.*\)"/\1/p' src/base.h)
 # Asked once, and only by what needs to know.
 probe = $(shell printf '\043include <$(1)>\nint main(void) { return 0; }\n' | $(CC) $(ARCH) -x c - -o /dev/null $(2) \
         2>/dev/null && echo $(3) $(2))
-LIBS = $(eval LIBS := $(call probe,zstd.h,-lzstd,-DTL_HAVE_ZSTD) $(call probe,lz4frame.h,-llz4,-DTL_HAVE_LZ4))$(LIBS)
+LIBS = $(eval LIBS := $(call probe,zstd.h,-lzstd,-DTL_HAVE_ZSTD) $(call probe,lz4frame.h,-llz4,-DTL_HAVE_LZ4) \
+       $(call probe,zlib.h,-lz,-DTL_HAVE_ZLIB) $(call probe,snappy-c.h,-lsnappy,-DTL_HAVE_SNAPPY))$(LIBS)
 
 ##   make            the header; tool, examples and tests with gcc and clang, as C99 and as C++11
 all: timelake.h tool examples tests dialects
