@@ -508,8 +508,8 @@ TLI_FN int tli_scan_partition_start(tl_transform transform, int64_t value, int64
     return 1;
 }
 
-/* What a file's partition says of the column it comes from. Before 1970 writers disagreed which way to round: there the
-   range is one wider on both sides. */
+/* What a file's partition says of the column it comes from. Before 1970 some writers
+   rounded up, so that partition v holds what lies in v-1, and 0 what lies in -1. */
 TLI_FN int tli_scan_partition_range(const tl_metadata *m, const tl_field *f, const tl_file *file, tli_scan_range *r)
 {
     int64_t low = file->partition, high = (int64_t)file->partition + 1, scale = tli_scan_nanos(f->type) ? 1000 : 1;
@@ -517,10 +517,8 @@ TLI_FN int tli_scan_partition_range(const tl_metadata *m, const tl_field *f, con
     if (!file->has_partition || f->id != m->partition_source_id || m->transform < TL_TRANSFORM_HOUR
         || m->transform > TL_TRANSFORM_YEAR)
         return 0;
-    if (low < 0) {
+    if (low <= 0)
         low--;
-        high++;
-    }
     if (!tli_scan_partition_start(m->transform, low, &low) || !tli_scan_partition_start(m->transform, high, &high))
         return 0;
     if (f->type == TL_ICEBERG_DATE) {
