@@ -1,0 +1,1 @@
+/* >>jsonemit: private room, nothing public. */

@@ -1,0 +1,1 @@
+/* >>jsonread: private room, nothing public. */

@@ -1,0 +1,1 @@
+/* >>jsonrows: private room, nothing public. */

@@ -1,0 +1,1 @@
+/* >>jsontype: private room, nothing public. */
