@@ -10,6 +10,7 @@
 //! peer bench-encode FILE N
 
 mod dump;
+mod follow;
 mod gen;
 mod zoo;
 
@@ -112,7 +113,10 @@ fn run(args: &[&str]) -> Answer<()> {
             bench(n.parse().map_err(|_| "a number")?, || drop(std::hint::black_box(encode(version, &name, &doc))));
             Ok(())
         }
-        _ => Err("usage: peer dump|equal|encode|make|gen|bench-decode|bench-encode ...".into()),
+        ["follow", dir, n, pause] => follow::follow(dir, n, pause),
+        ["chain", dir, manifests, files] => follow::chain(dir, manifests, files),
+        ["bench-chain", dir, n] => follow::bench_chain(dir, n),
+        _ => Err("usage: peer dump|equal|encode|make|gen|follow|chain|bench-chain|bench-decode|bench-encode ...".into()),
     }
 }
 
