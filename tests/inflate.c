@@ -35,7 +35,7 @@ static void streams_of_zlib(void)
         if (plain != 0)
             CHECK_INT(inflate(data, size, plain - 1, &out), TL_LIMIT);
         tl_buffer_free(&out);
-        CHECK_INT(inflate(data, size + 1, plain, &out), TL_CORRUPT); /* the zero that ends the file's text */
+        CHECK_INT(inflate(data, size + 1, plain, &out), TL_OK); /* the zero that ends the file's text is passed over */
         tl_buffer_free(&out);
         for (i = 0; i < size; i = i < 600 ? i + 1 : i + 977) {
             char *cut = (char *)malloc(i + 1);
@@ -85,7 +85,7 @@ static void malformed_deflate(void)
         {"\1\1\0\376\376a", 6, TL_CORRUPT},          /* stored: the complement does not match */
         {"\1\2\0\375\377a", 6, TL_TRUNCATED},        /* stored: one byte of two */
         {"\0\0\0\377\377", 5, TL_TRUNCATED},         /* no last block */
-        {"\3\0a", 3, TL_CORRUPT},                    /* a byte behind the end */
+        {"\3\0a", 3, TL_OK},                         /* a byte behind the end: fastavro leaves some there */
         {"\x1b\x03", 2, TL_CORRUPT},                 /* fixed: literal 286 */
         {"\375\377\377", 3, TL_CORRUPT},             /* dynamic: 288 literals */
     };
