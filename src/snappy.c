@@ -67,11 +67,12 @@ TLI_FN tl_status tli_snappy_decode(tl_buffer *out, size_t limit, const void *blo
         return st;
     while (at < size) {
         size_t length, offset, done = out->size - start;
-        uint8_t *to = out->data + out->size;
+        uint8_t *to;
         if (!tli_snappy_element(src, size, &at, &length, &offset))
             return tli_err(err, TL_CORRUPT, "snappy: a malformed element", TL_NO_POSITION);
         if (length > (size_t)plain - done || (offset == 0 && length > size - at) || offset > done)
             return tli_err(err, TL_CORRUPT, "snappy: an element out of bounds", TL_NO_POSITION);
+        to = out->data + out->size; /* there are bytes to come, so there is a block */
         out->size += length;
         if (offset == 0) {
             TLI_COPY(to, src + at, length);
