@@ -930,6 +930,57 @@ static void every_table_with_and_without_its_head(void)
         }
 }
 
+/* ---- delete files ---- */
+
+static size_t put_number(char *out, int64_t v)
+{
+    uint64_t z = ((uint64_t)v << 1) ^ (v < 0 ? UINT64_MAX : 0);
+    size_t n = 0;
+    for (; z >= 128; z >>= 7)
+        out[n++] = (char)(z | 128);
+    out[n++] = (char)z;
+    return n;
+}
+
+/* A manifest list of one entry whose content is 1: its table has rows deleted, and is refused as a whole. */
+static void delete_files(void)
+{
+    static const char schema[] = "{\"type\":\"record\",\"name\":\"manifest_file\",\"fields\":["
+        "{\"name\":\"manifest_path\",\"type\":\"string\",\"field-id\":500},"
+        "{\"name\":\"manifest_length\",\"type\":\"long\",\"field-id\":501},"
+        "{\"name\":\"content\",\"type\":\"int\",\"field-id\":517}]}";
+    char file[1024];
+    size_t n = 0, i;
+    int content;
+    memcpy(file, "Obj\1\2\26avro.schema", 17);
+    n = 17;
+    n += put_number(file + n, (int64_t)sizeof schema - 1);
+    memcpy(file + n, schema, sizeof schema - 1);
+    n += sizeof schema - 1;
+    memcpy(file + n, "\0" "0123456789abcdef" "\2\14\6a/b\2\0" "0123456789abcdef", 17 + 8 + 16);
+    n += 17 + 8 + 16;
+    for (content = 0; content < 2; content++) {
+        world w;
+        tl_load_options o;
+        memset(&o, 0, sizeof o);
+        o.no_head = 1;
+        open_world(&w, "iot.trucks", NULL, NULL);
+        file[n - 17] = (char)(content * 2);
+        for (i = 0; i < w.store.count; i++)
+            if (strstr(w.store.objects[i].key, "/snap-") != NULL)
+                tl_mem_put(&w.store, tl_text(w.store.objects[i].key), file, n);
+        /* the same list with content 0 is a list: what it names is just not there */
+        CHECK_INT(load(&w, &o), content ? TL_UNSUPPORTED : TL_CORRUPT);
+        CHECK_INT(w.load.op.turn, TL_FAILED);
+        if (content)
+            CHECK(strstr(tl_op_error_key(&w.load.op).data, "/snap-") != NULL);
+        else
+            CHECK_TEXT(tl_op_error_key(&w.load.op).data, tl_op_error_key(&w.load.op).size, "a/b");
+        end(&w);
+        close_world(&w);
+    }
+}
+
 /* ---- schedules: what fails, which answer comes first, when it is given up ---- */
 
 typedef struct scenario {
@@ -1269,6 +1320,7 @@ static const tl_test_case cases[] = {
     TL_TEST(budget),
     TL_TEST(barred_head),
     TL_TEST(locations),
+    TL_TEST(delete_files),
     TL_TEST(every_request_failed_in_turn),
     TL_TEST(every_order),
     TL_TEST(cancelled_at_every_step),
