@@ -17,6 +17,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MOST 65536u
 
+/* A literal of 2^32 bytes: libsnappy takes its length for 0, we refuse it. */
+TLI_UNUSED static int has_wrapping_literal(const uint8_t *data, size_t size)
+{
+    size_t i;
+    for (i = 0; i + 5 <= size; i++)
+        if (memcmp(data + i, "\xfc\xff\xff\xff\xff", 5) == 0)
+            return 1;
+    return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     tl_buffer out;
@@ -36,8 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         int fits = snappy_uncompressed_length(src, size, &n) == SNAPPY_OK && n <= MOST;
         if (fits) {
             int ok = snappy_uncompress(src, size, want, &n) == SNAPPY_OK;
-            TIMELAKE_ASSERT(ok == (st == TL_OK));
-            TIMELAKE_ASSERT(!ok || (out.size == n && (n == 0 || memcmp(out.data, want, n) == 0)));
+            TIMELAKE_ASSERT(ok == (st == TL_OK) || (ok && has_wrapping_literal(data, size)));
+            TIMELAKE_ASSERT(st != TL_OK || (out.size == n && (n == 0 || memcmp(out.data, want, n) == 0)));
         } else {
             TIMELAKE_ASSERT(st != TL_OK);
         }

@@ -313,8 +313,9 @@ TLI_FN void tli_load_read_hint(tl_load *load)
 TLI_FN int tli_load_nothing(tl_load *load)
 {
     if (load->hint_bad)
-        return tli_load_fails(load, TL_CORRUPT, load->hint_bad == 2 ? "the version hint names a version that is not there"
-                                                                    : "the version hint is not a number",
+        return tli_load_fails(load, TL_CORRUPT,
+                              load->hint_bad == 2 ? "the version hint names a version that is not there"
+                                                  : "the version hint is not a number",
                               tli_keys_join(tli_load_place(load, 0), load->location, "/metadata/version-hint.text", 0));
     if (load->why_no_head.status != TL_OK && load->why_no_head.status != TL_ABSENT) /* there is one: so is a table */
         return tli_load_fail(load, &load->why_no_head,

@@ -1,5 +1,5 @@
-/* Scan plans: random files with known rows, in which every condition is tried row by row: no file that has a matching row
-   is left out. Then what must be left out, the order, footers, and what is refused. */
+/* Scan plans: random files with known rows, in which every condition is tried row by row: no file that has a
+   matching row is left out. Then what must be left out, the order, footers, and what is refused. */
 #include "tl_test.h"
 #include <math.h>
 
@@ -296,7 +296,8 @@ static tl_value value_of(int column, const cell *c, char *text)
     case STRING:
         return tl_string(tli_text_span(c->text, c->size));
     case DECIMAL:
-        n = (size_t)snprintf(text, 64, "%s%d.%02d", c->integer < 0 ? "-" : "", (int)(llabs((long long)c->integer) / 100),
+        n = (size_t)snprintf(text, 64, "%s%d.%02d", c->integer < 0 ? "-" : "",
+                             (int)(llabs((long long)c->integer) / 100),
                              (int)(llabs((long long)c->integer) % 100));
         return tl_string(tli_text_span(text, n));
     case STAMP:
@@ -400,8 +401,8 @@ static void no_match_is_left_out(void)
                         matched++;
                         if (!planned(&plan, d.files[f].path)) {
                             CHECK(planned(&plan, d.files[f].path));
-                            fprintf(stderr, "  round %d: file %d row %d, first of %d conditions: %s, %d\n", round, f, r, count,
-                                    names[q[0].column], (int)q[0].compare);
+                            fprintf(stderr, "  round %d: file %d row %d, first of %d conditions: %s, %d\n", round, f, r,
+                                    count, names[q[0].column], (int)q[0].compare);
                         }
                     }
             left_out += (long)plan.skipped;
