@@ -26,7 +26,7 @@ typedef enum tl_compare {
     TL_EQUAL, TL_LESS, TL_LESS_EQUAL, TL_GREATER, TL_GREATER_EQUAL, TL_IN, TL_IS_NULL, TL_IS_NOT_NULL
 } tl_compare;
 
-#define TL_FILTER_MAX 32 /* conditions of a filter */
+#define TL_FILTER_MAX 24 /* conditions of a filter */
 
 typedef struct tl_condition_of {
     const tl_field *field;
