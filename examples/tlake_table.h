@@ -1,4 +1,5 @@
-/* The commands of tlake that open tables: open, latest, plan, watch. Included by tlake.c, whose output, failing, and sections
+/* The commands of tlake that open tables: open, latest, plan, watch. Included by tlake.c, whose output, failing, and
+   sections
    it uses. Folders only, for now: adapters/timelake_fs.h. */
 
 /* ---- where a table is ---- */

@@ -102,7 +102,8 @@ TLI_FN uint32_t tli_hash_xxh32(const void *data, size_t size, uint32_t seed)
     return hash ^ (hash >> 16);
 }
 
-/* CRC-32 of IEEE 802.3 (reflected polynomial EDB88320), as gzip and Avro's snappy blocks have it; by half bytes, so that the
+/* CRC-32 of IEEE 802.3 (reflected polynomial EDB88320), as gzip and Avro's snappy blocks have it; by half bytes, so that
+   the
    table is 64 bytes. */
 TLI_FN uint32_t tli_hash_crc32(const void *data, size_t size)
 {

@@ -392,18 +392,23 @@ static void schemas(void)
               TL_UNSUPPORTED);
     CHECK_INT(schema_only("{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":[\"null\","
                           "{\"type\":\"array\",\"items\":\"r\"}]}]}"), TL_UNSUPPORTED);
-    CHECK_INT(schema_only("{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":\"s\"}]}"), TL_CORRUPT);
+    CHECK_INT(schema_only("{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":\"s\"}]}"),
+        TL_CORRUPT);
     CHECK_INT(schema_only("{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\"}]}"), TL_CORRUPT);
-    CHECK_INT(schema_only("{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":[]}]}"), TL_CORRUPT);
+    CHECK_INT(schema_only("{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":[]}]}"),
+        TL_CORRUPT);
     CHECK_INT(schema_only("{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":[[\"int\"]]}]}"),
               TL_CORRUPT);
     CHECK_INT(schema_only("{\"type\":\"record\",\"name\":\"r\"}"), TL_CORRUPT);
     CHECK_INT(schema_only("{\"type\":\"record\",\"fields\":[]}"), TL_CORRUPT);
     /* a type that is whole may be used within a later one */
-    CHECK_INT(schema_only("{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":{\"type\":\"record\","
+    CHECK_INT(schema_only(
+        "{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":{\"type\":\"record\","
                           "\"name\":\"s\",\"fields\":[{\"name\":\"x\",\"type\":\"int\"}]}},{\"name\":\"b\",\"type\":"
-                          "{\"type\":\"record\",\"name\":\"t\",\"fields\":[{\"name\":\"y\",\"type\":\"s\"},{\"name\":\"z\","
-                          "\"type\":\"int\"},{\"name\":\"u\",\"type\":\"s\"},{\"name\":\"v\",\"type\":\"int\"}]}}]}"), TL_OK);
+                          "{\"type\":\"record\",\"name\":\"t\",\"fields\":[{\"name\":\"y\",\"type\":\"s\"}"
+                              ",{\"name\":\"z\","
+                          "\"type\":\"int\"},{\"name\":\"u\",\"type\":\"s\"},{\"name\":\"v\",\"type\":\"in"
+                              "t\"}]}}]}"), TL_OK);
     CHECK_INT(schema_only("\"int\""), TL_UNSUPPORTED);
     CHECK_INT(schema_only("{\"type\":\"fixed\",\"name\":\"f\",\"size\":-1}"), TL_CORRUPT);
     CHECK_INT(schema_only("{\"type\":\"enum\",\"name\":\"f\"}"), TL_CORRUPT);
@@ -443,7 +448,8 @@ static void kinds(void)
     if (!CHECK_STATUS(tl_avro_open(&a, t.data, t.size, NULL, NULL, &err), TL_OK, &err))
         return;
     CHECK(next_row(&a, &row, &st, &err) == 1);
-    CHECK_TEXT(row.data, row.size, "{\"e\":1,\"e2\":0,\"f\":\"hex:6162\",\"f2\":\"hex:6364\",\"p\":{\"x\":1.5,\"y\":-2.5},"
+    CHECK_TEXT(row.data, row.size,
+        "{\"e\":1,\"e2\":0,\"f\":\"hex:6162\",\"f2\":\"hex:6364\",\"p\":{\"x\":1.5,\"y\":-2.5},"
                                    "\"q\":{\"x\":-0.0,\"y\":inf},\"m\":{\"k\":true,\"l\":false}}");
     CHECK(next_row(&a, &row, &st, &err) == 0 && st == TL_OK);
     tl_avro_close(&a);
@@ -458,11 +464,14 @@ static void values_of_no_bytes(void)
     int i;
     uint64_t count;
     tl_status st;
-    n = (size_t)snprintf(schema, sizeof schema, "{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":"
+    n = (size_t)snprintf(schema, sizeof schema,
+        "{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":"
                          "{\"type\":\"record\",\"name\":\"t0\",\"fields\":[{\"name\":\"x\",\"type\":\"null\"}]}}");
     for (i = 1; i < 40; i++)
-        n += (size_t)snprintf(schema + n, sizeof schema - n, ",{\"name\":\"a%d\",\"type\":{\"type\":\"record\",\"name\":"
-                              "\"t%d\",\"fields\":[{\"name\":\"x\",\"type\":\"t%d\"},{\"name\":\"y\",\"type\":\"t%d\"}]}}",
+        n += (size_t)snprintf(schema + n, sizeof schema - n,
+            ",{\"name\":\"a%d\",\"type\":{\"type\":\"record\",\"name\":"
+                              "\"t%d\",\"fields\":[{\"name\":\"x\",\"type\":\"t%d\"},{\"name\":\"y\",\"typ"
+                                  "e\":\"t%d\"}]}}",
                               i, i, i - 1, i - 1);
     snprintf(schema + n, sizeof schema - n, "]}");
     begin_file(&t, schema);
@@ -485,7 +494,8 @@ static void third_party(void)
         const char *name;
         tl_status status;
         uint64_t rows;
-    } files[] = {{"alltypes_plain", TL_OK, 8}, {"alltypes_plain.snappy", TL_OK, 8}, {"alltypes_plain.xz", TL_UNSUPPORTED, 0},
+    } files[] = {{"alltypes_plain", TL_OK, 8}, {"alltypes_plain.snappy", TL_OK, 8}, {"alltypes_plain.xz",
+        TL_UNSUPPORTED, 0},
                  {"list_columns", TL_OK, 3},   {"nulls.snappy", TL_OK, 8},          {"binary", TL_OK, 12},
                  {"nonnullable.impala", TL_OK, 1}, {"simple_fixed", TL_OK, 2}, {"fixed256_decimal", TL_OK, 24}};
     size_t i, size;

@@ -1184,7 +1184,7 @@ static void every_request_failed_in_turn(void)
                 total = p.served < total || at > 60 ? total : p.served;
                 if (faults[f].retry_ms > 0) /* it went on where it was */
                     CHECK_INT(turn, TL_DONE);
-                /* a store that says it cannot list, with neither head nor hint: that is no table, by the specification */
+                /* a store that says it cannot list, with neither head nor hint: no table, by the specification */
                 judge(&w, &scenarios[i], turn, p.outcome == TL_OUTCOME_NOT_FOUND || p.outcome == TL_OUTCOME_OK
                       || (p.outcome == TL_OUTCOME_UNSUPPORTED && scenarios[i].page_keys != 0));
                 end_scenario(&w, &scenarios[i], before, at, (unsigned)f);
