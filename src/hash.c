@@ -102,9 +102,8 @@ TLI_FN uint32_t tli_hash_xxh32(const void *data, size_t size, uint32_t seed)
     return hash ^ (hash >> 16);
 }
 
-/* CRC-32 of IEEE 802.3 (reflected polynomial EDB88320), as gzip and Avro's snappy blocks have it; by half bytes, so that
-   the
-   table is 64 bytes. */
+/* CRC-32 of IEEE 802.3 (reflected polynomial EDB88320), as gzip and Avro's snappy blocks have it; by half bytes, so
+   that the table is 64 bytes. */
 TLI_FN uint32_t tli_hash_crc32(const void *data, size_t size)
 {
     static const uint32_t table[16] = {0x00000000u, 0x1db71064u, 0x3b6e20c8u, 0x26d930acu, 0x76dc4190u, 0x6b6b51f4u,
