@@ -71,11 +71,11 @@ $(BUILD)/replay/%: fuzz/%.c fuzz/replay.c $(DEPS)
 TLAKE_ZSTD = $(and $(wildcard adapters/timelake_zstd.h),$(filter -DTL_HAVE_ZSTD,$(LIBS)),-DTLAKE_ZSTD)
 $(BUILD)/tlake: examples/tlake.c $(DEPS)
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) $(CFLAGS) $(TLAKE_ZSTD) -o $@ $< $(LIBS)
+	$(Q)$(COMPILE) $(GUESS) $(CFLAGS) -DTIMELAKE_STATIC $(TLAKE_ZSTD) -o $@ $< $(LIBS)
 
 $(BUILD)/example/%: examples/%.c $(DEPS)
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) $(CFLAGS) -o $@ $< $(LIBS)
+	$(Q)$(COMPILE) $(GUESS) $(TEST_CFLAGS) -DTIMELAKE_STATIC -o $@ $< $(LIBS)
 
 $(BUILD)/asan/%: tests/%.c $(DEPS)
 	@mkdir -p $(@D)
