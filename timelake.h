@@ -1254,6 +1254,7 @@ TL_API void tl_plan_free(tl_plan *plan);
    Who owns what: what a request points at is valid until its completion (token 0: until the next call); what a
    completion points at is borrowed until tl_complete returns, unless it brings a release function, which is then called
    exactly once. One thread at a time per operation. Time is Unix milliseconds and may jump. */
+#if !defined(TIMELAKE_NO_LAKE) || !defined(TIMELAKE_NO_PROBE)
 
 typedef enum tl_request_kind {
     TL_GET,    /* a whole object, or bytes [offset, offset + length) of it */
@@ -1457,6 +1458,7 @@ TL_API uint32_t tl_op_round_trips(const tl_op *op);
 /* "ok", "not_found", ...; "GET", "STAT", ... */
 TL_API const char *tl_outcome_text(tl_outcome outcome);
 TL_API const char *tl_request_text(tl_request_kind kind);
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_PROBE */
 
 /* >>probe: the newest object of a numbered sequence, for the price of one GET when nothing changed. Protocol: SlateDB's
    RFC-0026 (boundary objects) and RFC-0032 (cached probing).
@@ -18955,6 +18957,7 @@ TL_API void tl_plan_free(tl_plan *plan)
 
    A machine queues requests in `advance`, is called again when all of them are answered, and ends by tli_op_finish or
    tli_op_fail. It sees answers only there; `take` may reduce a listing while its entries are still at hand. */
+#if !defined(TIMELAKE_NO_LAKE) || !defined(TIMELAKE_NO_PROBE)
 typedef struct tli_op_machine {
     /* Called with nothing queued and nothing out: queue requests, or finish. Returns 0 when it was cut at
        options.step_bytes and has work left. */
@@ -19596,6 +19599,7 @@ TL_API const char *tl_request_text(tl_request_kind kind)
     static const char *const texts[] = {"GET", "STAT", "LIST", "PUT", "DELETE", "SLEEP"};
     return (size_t)kind < TLI_COUNT(texts) ? texts[kind] : "unknown";
 }
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_PROBE */
 
 /* >>probe: the machine of cached probing. One request is out at a time, so one key buffer serves all; the cache is read
    and changed only where a call starts or an answer is processed, under the caller's lock, never across a request. */
