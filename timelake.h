@@ -2779,7 +2779,7 @@ TLI_FN int tli_number_parse_u64(const char *s, size_t n, uint64_t *v)
 TLI_FN int tli_number_parse_i64(const char *s, size_t n, int64_t *v)
 {
     int negative = n > 0 && s[0] == '-';
-    uint64_t x, most = negative ? (uint64_t)1 << 63 : INT64_MAX;
+    uint64_t x = 0, most = negative ? (uint64_t)1 << 63 : INT64_MAX;
     if (!tli_number_parse_u64(s + negative, n - (size_t)negative, &x) || x > most)
         return 0;
     *v = negative ? (int64_t)((uint64_t)0 - x) : (int64_t)x;
@@ -2862,27 +2862,6 @@ TLI_FN tli_number_digits tli_number_shortest(uint64_t c, int32_t q, int close)
     return d;
 }
 
-/* Digits of v < 10^17 without zeros at either end: they begin at *first of `text` (40 bytes). Zeros cut behind move
-   the exponent. */
-TLI_INLINE size_t tli_number_trim(char *text, uint64_t v, uint32_t *first, int32_t *exponent)
-{
-    uint32_t top = (uint32_t)(v / 100000000), end;
-    uint64_t a = tli_number_spread(top % 100000000), b = tli_number_spread((uint32_t)(v % 100000000));
-    text[0] = (char)('0' + top / 100000000);
-    tli_bits_put_le64(text + 1, a + TLI_NUMBER_ASCII);
-    tli_bits_put_le64(text + 9, b + TLI_NUMBER_ASCII);
-    if (top >= 100000000)
-        *first = 0;
-    else
-        *first = a != 0 ? 1 + tli_number_ctz(a) / 8 : 9 + tli_number_ctz(b) / 8;
-    if (b != 0)
-        end = 17 - tli_number_clz(b) / 8;
-    else
-        end = a != 0 ? 9 - tli_number_clz(a) / 8 : 1;
-    *exponent += (int32_t)(17 - end);
-    return end - *first;
-}
-
 TLI_INLINE size_t tli_number_exponent(char *out, int32_t e)
 {
     size_t n = 2;
@@ -2897,43 +2876,55 @@ TLI_INLINE size_t tli_number_exponent(char *out, int32_t e)
     return n;
 }
 
-/* The digits as plain decimal text, or with an exponent. Copies are of fixed sizes: what is too much is overwritten. */
+/* The digits as plain decimal text, or with an exponent. All 17 places are stored from registers, zeros at the end
+   too; what is too much is not counted. */
 TLI_FN size_t tli_number_layout(char *out, tli_number_digits d, const tli_number_kind *kind)
 {
-    char buffer[40] = {0};
-    const char *text;
-    uint32_t first;
-    size_t n = tli_number_trim(buffer, d.digits, &first, &d.exponent), whole;
-    int32_t e = d.exponent + (int32_t)n - 1;
-    text = buffer + first;
-    if (e < kind->plain_min || e > kind->plain_max) {
-        out[0] = text[0];
-        if (n == 1)
-            return 1 + tli_number_exponent(out + 1, e);
-        out[1] = '.';
-        TLI_COPY(out + 2, text + 1, 16);
-        return n + 1 + tli_number_exponent(out + n + 1, e);
+    int32_t e = d.exponent + 16, n;
+    uint64_t v = d.digits, a, b;
+    uint32_t top, shift;
+    if (v < 1000000000) {
+        v *= 100000000;
+        e -= 8;
     }
-    if (e < 0) {
+    for (; v < 10000000000000000u; e--)
+        v *= 10;
+    top = (uint32_t)(v / 100000000);
+    a = tli_number_spread(top % 100000000);
+    b = tli_number_spread((uint32_t)(v % 100000000));
+    n = b != 0 ? 17 - (int32_t)tli_number_clz(b) / 8 : a != 0 ? 9 - (int32_t)tli_number_clz(a) / 8 : 1;
+    a += TLI_NUMBER_ASCII;
+    b += TLI_NUMBER_ASCII;
+    if (e < 0 && e >= kind->plain_min) {
         TLI_COPY(out, "0.000000", 8);
-        whole = (size_t)(1 - e);
-        TLI_COPY(out + whole, text, 17);
-        return whole + n;
+        out += 1 - e;
+        n += 1 - e;
     }
-    whole = (size_t)(e + 1);
-    TLI_COPY(out, text, 17);
-    if (n > whole) {
-        out[whole] = '.';
-        TLI_COPY(out + whole + 1, text + whole, 8);
-        if (n > whole + 8)
-            TLI_COPY(out + whole + 9, text + whole + 8, 8);
-        return n + 1;
+    out[0] = (char)('0' + top / 100000000);
+    if (e < kind->plain_min || e > kind->plain_max) {
+        out[1] = '.';
+        tli_bits_put_le64(out + 2, a);
+        tli_bits_put_le64(out + 10, b);
+        n += n > 1;
+        return (size_t)n + tli_number_exponent(out + n, e);
     }
-    while (n < whole)
-        out[n++] = '0';
-    out[n] = '.';
-    out[n + 1] = '0';
-    return n + 2;
+    tli_bits_put_le64(out + 1, a);
+    tli_bits_put_le64(out + 9, b);
+    if (e < 0)
+        return (size_t)n;
+    if (e < 8 && n > e + 1) { /* behind the point all moves by one */
+        shift = (uint32_t)e * 8;
+        tli_bits_put_le64(out + e + 2, a >> shift);
+        tli_bits_put_le64(out + 10, b);
+    } else if (n > e + 1) {
+        shift = (uint32_t)(e - 8) * 8;
+        tli_bits_put_le64(out + e + 2, b >> shift);
+    } else {
+        out[e + 2] = '0';
+        n = e + 2;
+    }
+    out[e + 1] = '.';
+    return (size_t)n + 1;
 }
 
 TLI_INLINE size_t tli_number_float(char *out, uint64_t fraction, int32_t stored, const tli_number_kind *kind)
@@ -3484,35 +3475,62 @@ TLI_FN int tli_number_parse_decimal(const char *s, size_t n, void *value, int32_
 
 /* ---- hex ---- */
 
+/* Four bytes (the first in the lowest place) as eight hex digits. */
+TLI_INLINE uint64_t tli_number_hex8(uint32_t bytes)
+{
+    uint64_t v = bytes, letters;
+    v = (v << 16 | v) & 0x0000ffff0000ffffu;
+    v = (v << 8 | v) & 0x00ff00ff00ff00ffu;
+    v = (v >> 4 & 0x000f000f000f000fu) | (v & 0x000f000f000f000fu) << 8;
+    letters = (v + 0x0606060606060606u) >> 4 & 0x0101010101010101u;
+    return v + TLI_NUMBER_ASCII + letters * ('a' - '0' - 10);
+}
+
 TLI_FN void tli_number_hex(char *out, const void *data, size_t n)
 {
-    static const char digit[] = "0123456789abcdef";
     const uint8_t *p = (const uint8_t *)data;
-    size_t i;
-    for (i = 0; i < n; i++) {
-        out[2 * i] = digit[p[i] >> 4];
-        out[2 * i + 1] = digit[p[i] & 15];
+    for (; n >= 4; n -= 4, p += 4, out += 8)
+        tli_bits_put_le64(out, tli_number_hex8(tli_bits_le32(p)));
+    for (; n > 0; n--, p++, out += 2) {
+        uint64_t digits = tli_number_hex8(*p);
+        out[0] = (char)(digits & 127);
+        out[1] = (char)(digits >> 8 & 127);
     }
 }
 
-/* Value of a hex digit, or at least 16. */
-TLI_INLINE uint32_t tli_number_nibble(char c)
+/* Eight hex digits of either case as four bytes (the first in the lowest place); 0 for other characters. */
+TLI_INLINE int tli_number_unhex8(uint64_t x, uint32_t *bytes)
 {
-    uint32_t d = (uint32_t)(uint8_t)c - '0', a = ((uint32_t)(uint8_t)c | 32) - 'a';
-    return d <= 9 ? d : a <= 5 ? a + 10 : 16;
+    const uint64_t high = 0x8080808080808080u, ones = 0x0101010101010101u;
+    uint64_t y = x | 0x2020202020202020u, digit, letter;
+    digit = (x + ones * (0x80 - '0')) & ~(x + ones * (0x7f - '9'));
+    letter = (y + ones * (0x80 - 'a')) & ~(y + ones * (0x7f - 'f'));
+    if ((x & high) != 0 || ((digit | letter) & high) != high)
+        return 0;
+    x = (x & (ones * 15)) + (x >> 6 & ones) * 9;
+    x = (x << 4 | x >> 8) & 0x00ff00ff00ff00ffu;
+    x = (x | x >> 8) & 0x0000ffff0000ffffu;
+    *bytes = (uint32_t)(x | x >> 16);
+    return 1;
 }
 
 /* n / 2 bytes of n hex digits of either case; 0 when n is odd or another character is met. */
 TLI_FN int tli_number_unhex(uint8_t *out, const char *s, size_t n)
 {
-    size_t i;
-    uint32_t bad = (uint32_t)(n & 1) * 16;
-    for (i = 0; i + 1 < n; i += 2) {
-        uint32_t a = tli_number_nibble(s[i]), b = tli_number_nibble(s[i + 1]);
-        bad |= a | b;
-        out[i / 2] = (uint8_t)(a << 4 | b);
+    uint32_t bytes;
+    if (n % 2 != 0)
+        return 0;
+    for (; n >= 8; n -= 8, s += 8, out += 4) {
+        if (!tli_number_unhex8(tli_bits_le64(s), &bytes))
+            return 0;
+        tli_bits_put_le32(out, bytes);
     }
-    return bad < 16;
+    for (; n > 0; n -= 2, s += 2) {
+        if (!tli_number_unhex8((TLI_NUMBER_ASCII & ~(uint64_t)0xffff) | tli_bits_le16(s), &bytes))
+            return 0;
+        *out++ = (uint8_t)bytes;
+    }
+    return 1;
 }
 
 /* >>time: dates, times and spans of time as ISO 8601 text, as arrow-rs writes and reads it.
@@ -18975,7 +18993,9 @@ typedef struct tli_op_machine {
 enum { TLI_OP_FREE, TLI_OP_QUEUED, TLI_OP_OUT, TLI_OP_PAUSE, TLI_OP_PAUSING, TLI_OP_ANSWERED };
 
 /* A token: sequence, slot, and whether it is a pause before a request is sent anew or a machine's own sleep. */
-#define TLI_OP_TOKEN(sequence, slot, sleep) (((sequence) << 9) | ((uint64_t)(slot) << 1) | (sleep))
+#define TLI_OP_SLOT_BITS 24u
+#define TLI_OP_TOKEN(sequence, slot, sleep)                                                                            \
+    (((sequence) << (TLI_OP_SLOT_BITS + 1)) | ((uint64_t)(slot) << 1) | (sleep))
 
 #define TLI_OP_TEXT 200u
 
@@ -19086,7 +19106,8 @@ TLI_FN tl_status tli_op_grow(tl_op *op)
 TLI_FN tl_request *tli_op_request(tl_op *op, tl_request_kind kind, tl_span key, tl_purpose purpose)
 {
     tli_op_slot *slot;
-    if (op->slot_count == op->slot_capacity && tli_op_grow(op) != TL_OK) {
+    if (op->slot_count == 1u << TLI_OP_SLOT_BITS
+        || (op->slot_count == op->slot_capacity && tli_op_grow(op) != TL_OK)) {
         tli_op_clear(op);
         tli_op_fail(op, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
         return NULL;
@@ -19424,8 +19445,8 @@ TLI_FN tl_status tli_op_file(tl_op *op, tli_op_slot *slot, const tl_completion *
 /* The slot a token is out for, or NULL. *late: a sleep that ended by itself. */
 TLI_FN tli_op_slot *tli_op_find(tl_op *op, uint64_t token, int *late)
 {
-    uint64_t i = (token >> 1) & 255;
-    *late = (token & 1) != 0 && (token >> 9) != 0 && (token >> 9) <= op->sequence;
+    uint64_t i = (token >> 1) & ((1u << TLI_OP_SLOT_BITS) - 1), sequence = token >> (TLI_OP_SLOT_BITS + 1);
+    *late = (token & 1) != 0 && sequence != 0 && sequence <= op->sequence;
     if (i >= op->slot_count || op->slots[i].token != token)
         return NULL;
     if (op->slots[i].state != TLI_OP_OUT && op->slots[i].state != TLI_OP_PAUSING)
@@ -21588,6 +21609,7 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 #undef TLI_CONTRACT_MINOR
 #undef TLI_CONTRACT_ENTRY
 #undef TLI_ICEBERG_UNSORTED
+#undef TLI_OP_SLOT_BITS
 #undef TLI_OP_TOKEN
 #undef TLI_OP_TEXT
 #undef TLI_PROBE_LIMIT

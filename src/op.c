@@ -20,7 +20,9 @@ typedef struct tli_op_machine {
 enum { TLI_OP_FREE, TLI_OP_QUEUED, TLI_OP_OUT, TLI_OP_PAUSE, TLI_OP_PAUSING, TLI_OP_ANSWERED };
 
 /* A token: sequence, slot, and whether it is a pause before a request is sent anew or a machine's own sleep. */
-#define TLI_OP_TOKEN(sequence, slot, sleep) (((sequence) << 9) | ((uint64_t)(slot) << 1) | (sleep))
+#define TLI_OP_SLOT_BITS 24u
+#define TLI_OP_TOKEN(sequence, slot, sleep)                                                                            \
+    (((sequence) << (TLI_OP_SLOT_BITS + 1)) | ((uint64_t)(slot) << 1) | (sleep))
 
 #define TLI_OP_TEXT 200u
 
@@ -131,7 +133,8 @@ TLI_FN tl_status tli_op_grow(tl_op *op)
 TLI_FN tl_request *tli_op_request(tl_op *op, tl_request_kind kind, tl_span key, tl_purpose purpose)
 {
     tli_op_slot *slot;
-    if (op->slot_count == op->slot_capacity && tli_op_grow(op) != TL_OK) {
+    if (op->slot_count == 1u << TLI_OP_SLOT_BITS
+        || (op->slot_count == op->slot_capacity && tli_op_grow(op) != TL_OK)) {
         tli_op_clear(op);
         tli_op_fail(op, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
         return NULL;
@@ -469,8 +472,8 @@ TLI_FN tl_status tli_op_file(tl_op *op, tli_op_slot *slot, const tl_completion *
 /* The slot a token is out for, or NULL. *late: a sleep that ended by itself. */
 TLI_FN tli_op_slot *tli_op_find(tl_op *op, uint64_t token, int *late)
 {
-    uint64_t i = (token >> 1) & 255;
-    *late = (token & 1) != 0 && (token >> 9) != 0 && (token >> 9) <= op->sequence;
+    uint64_t i = (token >> 1) & ((1u << TLI_OP_SLOT_BITS) - 1), sequence = token >> (TLI_OP_SLOT_BITS + 1);
+    *late = (token & 1) != 0 && sequence != 0 && sequence <= op->sequence;
     if (i >= op->slot_count || op->slots[i].token != token)
         return NULL;
     if (op->slots[i].state != TLI_OP_OUT && op->slots[i].state != TLI_OP_PAUSING)

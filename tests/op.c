@@ -284,8 +284,8 @@ static void tokens_are_checked(void)
     CHECK_INT(tl_op_end(&t.op), TL_MISUSE);
     c = tl_completed(0, TL_OUTCOME_OK);
     CHECK_INT(tl_complete(&t.op, &c, 1), TL_MISUSE);
-    c = tl_completed(a.token + 512, TL_OUTCOME_OK);
-    CHECK_INT(tl_complete(&t.op, &c, 1), b.token == a.token + 512 + 2 ? TL_MISUSE : TL_MISUSE);
+    c = tl_completed(a.token + ((uint64_t)9 << 25), TL_OUTCOME_OK); /* a sequence that was never given out */
+    CHECK_INT(tl_complete(&t.op, &c, 1), TL_MISUSE);
     c = tl_completed(b.token, TL_OUTCOME_OK);
     CHECK_INT(tl_complete(&t.op, &c, 1), TL_OK);
     CHECK_INT(tl_complete(&t.op, &c, 1), TL_MISUSE);
@@ -464,6 +464,60 @@ static void cancel_at_every_step(void)
     }
 }
 
+/* Many requests in one round: each of them finds its answer. */
+typedef struct wide {
+    tl_op op;
+    uint32_t answered;
+    int asked;
+} wide;
+
+static int wide_advance(tl_op *op)
+{
+    wide *w = (wide *)(void *)op;
+    uint32_t i;
+    if (w->asked) {
+        for (i = 0; i < op->slot_count; i++)
+            w->answered += tli_op_answer(op, i)->outcome == TL_OUTCOME_OK;
+        tli_op_finish(op, TL_DONE);
+        return 1;
+    }
+    w->asked = 1;
+    for (i = 0; i < 1000; i++)
+        if (tli_op_request(op, TL_GET, tl_text("a"), TL_PURPOSE_OBJECT) == NULL)
+            return 1;
+    return 1;
+}
+
+static void wide_end(tl_op *op)
+{
+    (void)op;
+}
+
+static const char *wide_state(const tl_op *op)
+{
+    (void)op;
+    return "WIDE";
+}
+
+static void a_thousand_requests_in_one_round(void)
+{
+    static const tli_op_machine machine = {wide_advance, NULL, NULL, wide_end, wide_state, 1, 0};
+    tl_mem_options o;
+    tl_mem s;
+    wide w;
+    memset(&o, 0, sizeof o);
+    o.latency_ms = 5;
+    fill(&s, &o);
+    memset(&w, 0, sizeof w);
+    tli_op_begin(&w.op, &machine, NULL);
+    CHECK_INT(tl_mem_run(&s, &w.op), TL_OK);
+    CHECK_INT(w.answered, 1000);
+    CHECK_TEXT(tl_op_state(&w.op), strlen(tl_op_state(&w.op)), "WIDE");
+    CHECK(tl_op_error_store(&w.op).data == NULL);
+    CHECK_INT(tl_op_end(&w.op), TL_OK);
+    tl_mem_free(&s);
+}
+
 static const tl_test_case cases[] = {
     TL_TEST(runs_by_polling),
     TL_TEST(ranges_are_cut_to_what_was_asked),
@@ -475,5 +529,6 @@ static const tl_test_case cases[] = {
     TL_TEST(a_sleep_ends_by_deadline_or_by_a_clock_set_back),
     TL_TEST(callbacks_at_once_and_out_of_order),
     TL_TEST(cancel_at_every_step),
+    TL_TEST(a_thousand_requests_in_one_round),
 };
 TL_TEST_MAIN(cases)

@@ -1,5 +1,5 @@
-/* What a program takes that peeks at heads, and decodes and encodes them in the json codec, and nothing else: tools/size
-   measures this object. TIMELAKE_STATIC: what is not used here is not compiled. */
+/* What a program takes that peeks at heads, and decodes and encodes them in the json codec, and nothing else: this
+   object is what tools/size measures. TIMELAKE_STATIC: what is not used here is not compiled. */
 #define TIMELAKE_STATIC
 #define TIMELAKE_NO_HEAD_ARROW
 #define TIMELAKE_NO_LAKE
