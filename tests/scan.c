@@ -42,7 +42,7 @@ typedef struct data {
     tl_column columns[FILES * COLUMNS];
     size_t column_count;
     char bytes[FILES * COLUMNS * 2][16];
-    char paths[FILES][32];
+    char paths[FILES][48];
 } data;
 
 static uint32_t state = 1;
