@@ -1,6 +1,6 @@
-/* Schedules of the probe: bytes choose calls, what the store answers, what others do meanwhile, and when to cancel. Asserts
-   that every call ends in a bounded number of steps, that a checked latest read never returns an id that the boundary
-   covered when it began, that what is returned was created, and that the counters print. */
+/* Schedules of the probe: bytes choose calls, what the store answers, what others do meanwhile, and when to cancel.
+   Asserts that every call ends in a bounded number of steps, that a checked latest read never returns an id that the
+   boundary covered when it began, that what is returned was created, and that the counters print. */
 #define TIMELAKE_ASSERT(x) ((x) ? (void)0 : abort())
 #include <stdlib.h>
 #include <string.h>
