@@ -611,7 +611,7 @@ TL_API void tl_fs_pause_until(int64_t until)
     if (until <= now)
         return;
     t.tv_sec = (time_t)((until - now) / 1000);
-    t.tv_nsec = ((until - now) % 1000) * 1000000;
+    t.tv_nsec = (long)((until - now) % 1000) * 1000000;
     (void)nanosleep(&t, NULL);
 }
 
@@ -746,7 +746,7 @@ TL_API uint32_t tl_fs_pool_wait(tl_fs_pool *pool, int64_t until)
     uint32_t n = 0;
     struct timespec t;
     t.tv_sec = (time_t)(until / 1000);
-    t.tv_nsec = (until % 1000) * 1000000;
+    t.tv_nsec = (long)(until % 1000) * 1000000;
     pthread_mutex_lock(&pool->mutex);
     while (pool->finished == NULL && (until == INT64_MAX || tl_fs_now() < until)) {
         if (until == INT64_MAX)

@@ -743,7 +743,7 @@ TL_API tl_status tl_json_parse(tl_json *tree, const char *text, size_t size, con
     if (tree == NULL || (text == NULL && size != 0))
         return tli_err(err, TL_MISUSE, "json: no text or no tree", TL_NO_POSITION);
     TLI_FILL(tree, 0, sizeof *tree);
-    if ((uint64_t)size > UINT32_MAX)
+    if ((size >> 16) >> 16 != 0) /* of 32 bits a size cannot be more */
         return tli_err_need(err, TL_LIMIT, "json: a tree of 4 GiB of text", TL_NO_POSITION, size);
     tli_json_start(&r, &j, tl_limits_resolve(limits).depth);
     st = tli_json_measure(&r, &count, &strings);

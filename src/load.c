@@ -538,7 +538,7 @@ TLI_FN int tli_load_finish_files(tl_load *load, tl_error *why)
         return tli_load_fail(load, why, t->metadata.manifest_list);
     t->head.version = t->version;
     t->has_files = 1;
-    t->memory += load->files->files.memory;
+    t->memory += (size_t)load->files->files.memory;
     return tli_load_whole(load);
 }
 
