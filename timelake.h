@@ -5820,7 +5820,7 @@ TLI_FN tl_status tli_zstd_sequences(tli_zstd_work *w, tli_zstd_copy *out, uint32
     of_state = tli_zstd_bits_take(&b, w->of.log);
     ml_state = tli_zstd_bits_take(&b, w->ml.log);
     TLI_COPY(repeat, w->repeat, sizeof repeat);
-    for (;;) {
+    do {
         tli_zstd_entry l = ll[ll_state], m = ml[ml_state], o = of[of_state];
         uint32_t offset, match, literals;
         if (!tli_zstd_bits_fill(&b))
@@ -5852,12 +5852,13 @@ TLI_FN tl_status tli_zstd_sequences(tli_zstd_work *w, tli_zstd_copy *out, uint32
             c.to += match;
         } else {
             tl_status st = tli_zstd_edge(w, &c, literals, match, offset, p);
-            if (st != TL_OK)
-                return st;
+            if (st == TL_OK)
+                continue;
+            if (tli_zstd_bits_left(&b) < 0) /* what was read behind the end made no sense: say what came first */
+                break;
+            return st;
         }
-        if (count == 0)
-            break;
-    }
+    } while (count > 0);
     if (tli_zstd_bits_left(&b) != 0)
         return tli_zstd_bad(w, tli_zstd_bits_left(&b) < 0 ? "zstd: a sequence stream that ends too early"
                                                           : "zstd: a sequence stream that is too long", p);
@@ -13277,9 +13278,10 @@ TLI_FN tl_status tli_jsontype_metadata(tli_jsontype_schema *s, struct ArrowSchem
     size_t size;
     tl_span *pairs;
     tl_status st = TL_OK;
+    if (object != NULL && object->kind != TL_JSON_OBJECT)
+        return tli_jsontype_refuse(s, TL_CORRUPT, "head: metadata has to be an object", object);
     if (object == NULL || object->count == 0)
-        return object != NULL && object->kind != TL_JSON_OBJECT
-            ? tli_jsontype_refuse(s, TL_CORRUPT, "head: metadata has to be an object", object) : TL_OK;
+        return TL_OK;
     size = object->count * (2 * sizeof *pairs + sizeof *order);
     pairs = (tl_span *)tli_mem_new(a, size);
     if (pairs == NULL)

@@ -335,9 +335,10 @@ TLI_FN tl_status tli_jsontype_metadata(tli_jsontype_schema *s, struct ArrowSchem
     size_t size;
     tl_span *pairs;
     tl_status st = TL_OK;
+    if (object != NULL && object->kind != TL_JSON_OBJECT)
+        return tli_jsontype_refuse(s, TL_CORRUPT, "head: metadata has to be an object", object);
     if (object == NULL || object->count == 0)
-        return object != NULL && object->kind != TL_JSON_OBJECT
-            ? tli_jsontype_refuse(s, TL_CORRUPT, "head: metadata has to be an object", object) : TL_OK;
+        return TL_OK;
     size = object->count * (2 * sizeof *pairs + sizeof *order);
     pairs = (tl_span *)tli_mem_new(a, size);
     if (pairs == NULL)
