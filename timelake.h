@@ -187,8 +187,11 @@
                                    TIMELAKE_IMPLEMENTATION too
      TIMELAKE_NO_HEAD_ARROW   all  removes the arrow codec, and with it Arrow IPC streams, zstd and LZ4
      TIMELAKE_NO_HEAD_JSON    all  removes the json codec
+     TIMELAKE_NO_LAKE         all  removes tables: loading, the metadata chain with Avro, planning
+     TIMELAKE_NO_PROBE        all  removes the probe of numbered sequences
      TIMELAKE_NO_STDLIB       one  no C library: an allocator must be given everywhere, and the linker must find memcpy,
                                    memmove, memset, memcmp. gcc or clang; compile with -ffreestanding
+     TIMELAKE_NO_SIMD         one  leaves out the SSE2 code, which x86-64 has beside the portable one
      TIMELAKE_NO_ATOMICS      one  counts are plain: exported arrays are released on the thread that has their head
      TIMELAKE_ASSERT(x)       one  checks promises between rooms; as an expression or statement. None by default
 
@@ -1804,6 +1807,14 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 #define TLI_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TLI_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define TLI_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* Every x86-64 has SSE2; all other machines run the portable code beside it. The compiler's header wants a libc. */
+#if defined(__SSE2__) && !defined(TIMELAKE_NO_SIMD) && !defined(TIMELAKE_NO_STDLIB)
+#include <emmintrin.h>
+#define TLI_SSE2 1
+#else
+#define TLI_SSE2 0
+#endif
 
 #if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__)
 #define TLI_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
@@ -4209,6 +4220,8 @@ TLI_NOINLINE int tli_json_fail(tli_json *j, const char *text, const uint8_t *at)
 
 #define TLI_JSON_ONES UINT64_C(0x0101010101010101)
 #define TLI_JSON_HIGHS UINT64_C(0x8080808080808080)
+#define TLI_JSON_TOP UINT64_C(0x8000000000000000)
+#define TLI_JSON_NULL UINT32_C(0x6c6c756e) /* as a little-endian word */
 
 /* The high bit of bytes that end a run of plain text: quote, backslash, control characters, anything not ASCII. Exact
    up to and including the first such byte. */
@@ -4219,7 +4232,26 @@ TLI_INLINE uint64_t tli_json_special(uint64_t v)
             | ((v - TLI_JSON_ONES * 0x20) & ~v) | v) & TLI_JSON_HIGHS;
 }
 
-/* Which byte has the lowest bit set. */
+#if TLI_SSE2
+TLI_INLINE __m128i tli_json_load16(const uint8_t *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+/* The same of sixteen bytes, all bits of each. Signed, what is not ASCII is below the space too. */
+TLI_INLINE __m128i tli_json_special16(__m128i v)
+{
+    __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"')), slash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
+    return _mm_or_si128(_mm_or_si128(quote, slash), _mm_cmplt_epi8(v, _mm_set1_epi8(0x20)));
+}
+
+TLI_INLINE uint32_t tli_json_mask16(__m128i v)
+{
+    return (uint32_t)_mm_movemask_epi8(v);
+}
+#endif
+
+/* The byte that has the lowest bit set. */
 TLI_INLINE size_t tli_json_first_byte(uint64_t hits)
 {
 #if defined(__GNUC__) || defined(__clang__)
@@ -4245,6 +4277,27 @@ TLI_INLINE uint32_t tli_json_eight(uint64_t v)
     v = (v & (TLI_JSON_ONES * 0x0f)) * 2561 >> 8;
     v = (v & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
     return (uint32_t)((v & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32);
+}
+
+/* Where the plain text from p on ends: at a byte that is not plain, or at most 15 bytes before the end. */
+TLI_INLINE const uint8_t *tli_json_run(const uint8_t *p, const uint8_t *end)
+{
+#if TLI_SSE2
+    while (end - p >= 32) { /* two at a time: long texts are footers */
+        __m128i low = tli_json_special16(tli_json_load16(p)), high = tli_json_special16(tli_json_load16(p + 16));
+        if (tli_json_mask16(_mm_or_si128(low, high)) == 0) {
+            p += 32;
+            continue;
+        }
+        return p + __builtin_ctz(tli_json_mask16(low) | tli_json_mask16(high) << 16);
+    }
+#endif
+    for (; end - p >= 8; p += 8) {
+        uint64_t hits = tli_json_special(tli_bits_le64(p));
+        if (hits != 0)
+            return p + tli_json_first_byte(hits);
+    }
+    return p;
 }
 
 /* ---- the cursor ---- */
@@ -4365,10 +4418,8 @@ TLI_NOINLINE const uint8_t *tli_json_string_rest(tli_json *j, const uint8_t *p, 
             if (n == 0)
                 (void)tli_json_fail(j, "json: not UTF-8", p);
         } else {
-            size_t left = (size_t)(j->end - p);
-            uint64_t hits = left < 8 ? 0 : tli_json_special(tli_bits_le64(p));
-            p += left < 8 ? 1 : hits == 0 ? 8 : tli_json_first_byte(hits);
-            continue;
+            const uint8_t *plain = tli_json_run(p, j->end);
+            n = plain > p ? (size_t)(plain - p) : 1;
         }
         if (n == 0)
             return NULL;
@@ -4381,16 +4432,8 @@ TLI_NOINLINE const uint8_t *tli_json_string_rest(tli_json *j, const uint8_t *p, 
 /* Takes the string whose quote is at j->p: what is between the quotes, and whether there are escapes in it. */
 TLI_INLINE int tli_json_text(tli_json *j, tl_span *inner, int *escaped)
 {
-    const uint8_t *p = j->p + 1, *close;
+    const uint8_t *p = tli_json_run(j->p + 1, j->end), *close;
     *escaped = 0;
-    while (j->end - p >= 8) {
-        uint64_t hits = tli_json_special(tli_bits_le64(p));
-        if (hits != 0) {
-            p += tli_json_first_byte(hits);
-            break;
-        }
-        p += 8;
-    }
     close = TLI_LIKELY(p < j->end && *p == '"') ? p : tli_json_string_rest(j, p, escaped);
     if (TLI_UNLIKELY(close == NULL))
         return 0;
@@ -4500,13 +4543,34 @@ TLI_FN size_t tli_json_character(tl_span *raw, char *out)
     return used;
 }
 
+/* Takes what stands before the next escape: how many bytes that is. */
+TLI_INLINE size_t tli_json_unescaped_run(tl_span *raw)
+{
+    const uint8_t *p = (const uint8_t *)raw->data, *end = p + raw->size;
+    size_t size;
+    while (p < end && *p != '\\') {
+        const uint8_t *plain = tli_json_run(p, end);
+        p = plain > p ? plain : p + 1;
+    }
+    size = (size_t)(p - (const uint8_t *)raw->data);
+    raw->data += size;
+    raw->size -= size;
+    return size;
+}
+
 /* Writes what the checked text between two quotes stands for; at most raw.size bytes. Answers how many. */
 TLI_FN size_t tli_json_unescape(char *out, tl_span raw)
 {
     size_t n = 0;
     while (raw.size != 0) {
         char c[4];
-        size_t i, used = tli_json_character(&raw, c);
+        size_t i, used = tli_json_unescaped_run(&raw);
+        if (used != 0)
+            TLI_COPY(out + n, raw.data - used, used);
+        n += used;
+        if (raw.size == 0)
+            break;
+        used = tli_json_character(&raw, c);
         for (i = 0; i < used; i++)
             out[n++] = c[i];
     }
@@ -4518,9 +4582,12 @@ TLI_FN size_t tli_json_unescaped_size(tl_span raw)
 {
     size_t n = 0;
     char c[4];
-    while (raw.size != 0)
+    for (;;) {
+        n += tli_json_unescaped_run(&raw);
+        if (raw.size == 0)
+            return n;
         n += tli_json_character(&raw, c);
-    return n;
+    }
 }
 
 /* The order of what the checked raw text stands for and a plain text. */
@@ -13006,6 +13073,9 @@ TLI_FN void tli_jsontype_sort(uint32_t *order, uint32_t n, const tl_span *texts)
 
 enum { TLI_JSONTYPE_DICTIONARY = TL_TYPE_MAP + 1, TLI_JSONTYPE_ENTRIES };
 
+/* Values that have a short way in, when they look as all writers put them. */
+enum { TLI_JSONTYPE_SLOW, TLI_JSONTYPE_INTEGER, TLI_JSONTYPE_TEXT, TLI_JSONTYPE_HEX };
+
 /* The values of a dictionary column: their texts, and which of the distinct ones each of them is. */
 typedef struct tli_jsontype_words {
     uint32_t count;
@@ -13022,12 +13092,14 @@ typedef struct tli_jsontype_node {
     uint8_t nullable;
     uint8_t twins;      /* of a struct: two children have one name, so that rows cannot tell them apart */
     uint8_t pairs;      /* of a map being read or written: [[key, value], ...] */
+    uint8_t quick;      /* TLI_JSONTYPE_INTEGER, ... */
+    uint8_t is_signed;  /* of integers */
     uint32_t count;     /* of children */
     uint32_t sorted;    /* where its children begin in the tree's `sorted` */
     uint32_t follow;    /* reading: the sibling whose key came after this one's the last time; of a struct the first */
     uint32_t seen;      /* reading a struct: how many children this object had; writing: how many it has now */
     uint32_t key_size;
-    uint64_t key_mask;  /* the first and the last 8 bytes of the key in quotes; 0 as mask: the key has escapes */
+    uint64_t key_mask;  /* the first and the last 8 bytes of the key with quotes and colon; mask 0: it has escapes */
     uint64_t key_head;
     uint64_t key_tail;
     uint64_t mark;      /* reading: the object of its parent, counted from 1, that had this child last */
@@ -13047,19 +13119,39 @@ typedef struct tli_jsontype_tree {
     uint32_t dictionaries;
 } tli_jsontype_tree;
 
+TLI_FN void tli_jsontype_quick(tli_jsontype_node *n, const tli_build_node *b)
+{
+    n->is_signed = n->act < TL_TYPE_UINT8 || n->act > TL_TYPE_UINT64;
+    if ((n->act >= TL_TYPE_INT8 && n->act <= TL_TYPE_UINT64)
+        || (n->act >= TL_TYPE_DATE32 && n->act <= TL_TYPE_DURATION))
+        n->quick = TLI_JSONTYPE_INTEGER;
+    else if (n->act == TL_TYPE_UTF8 || n->act == TL_TYPE_LARGE_UTF8)
+        n->quick = TLI_JSONTYPE_TEXT;
+    else if (n->act == TL_TYPE_BINARY || n->act == TL_TYPE_LARGE_BINARY)
+        n->quick = TLI_JSONTYPE_HEX;
+    TLI_ASSERT(n->quick < TLI_JSONTYPE_TEXT || b->layout == TLI_ARROW_BYTES || b->layout == TLI_ARROW_LARGE_BYTES);
+    (void)b;
+}
+
+/* Byte i of `"name":`. */
+TLI_INLINE uint8_t tli_jsontype_key_byte(tl_span name, size_t i)
+{
+    return (uint8_t)(i == name.size + 2 ? ':' : i == 0 || i == name.size + 1 ? '"' : name.data[i - 1]);
+}
+
 /* The key as it is looked for in the text. */
 TLI_FN void tli_jsontype_key(tli_jsontype_node *n)
 {
     uint8_t text[16];
-    size_t i, size = n->name.size;
+    size_t i, size = n->name.size, whole = size + 3;
     if (size > UINT32_MAX - 16 || tli_json_escaped_size(n->name.data, size) != size)
         return;
-    n->key_size = (uint32_t)size + 2;
+    n->key_size = (uint32_t)whole;
     TLI_FILL(text, 0, sizeof text);
-    for (i = 0; i < 8 && i < n->key_size; i++)
-        text[i] = (uint8_t)(i == 0 || i == size + 1 ? '"' : n->name.data[i - 1]);
-    for (i = 0; i < 8 && n->key_size >= 8; i++)
-        text[8 + i] = (uint8_t)(i == 7 ? '"' : size + 2 - 8 + i == 0 ? '"' : n->name.data[size + 2 - 8 + i - 1]);
+    for (i = 0; i < TLI_MIN(whole, 8u); i++) {
+        text[i] = tli_jsontype_key_byte(n->name, i);
+        text[8 + i] = whole < 8 ? 0 : tli_jsontype_key_byte(n->name, whole - 8 + i);
+    }
     n->key_mask = n->key_size >= 8 ? UINT64_MAX : ((uint64_t)1 << (8 * n->key_size)) - 1;
     n->key_head = tli_bits_le64(text);
     n->key_tail = tli_bits_le64(text + 8);
@@ -13127,6 +13219,7 @@ TLI_FN tl_status tli_jsontype_nodes(tli_store *store, const struct ArrowSchema *
         node->name = tl_text(b[i].schema->name == NULL ? "" : b[i].schema->name);
         t->dictionaries += node->act == TLI_JSONTYPE_DICTIONARY;
         tli_jsontype_key(node);
+        tli_jsontype_quick(node, &b[i]);
     }
     for (i = 0; i < n; i++)
         if (t->nodes[i].act == TL_TYPE_STRUCT)
@@ -13814,6 +13907,161 @@ TLI_FN int tli_jsonread_fill(tli_jsonread_walk *w, const tli_jsontype_node *n, t
     return tli_json_literal(&w->j, *at == 't' ? "true" : "false");
 }
 
+/* ---- the short way ----
+
+   Nearly all values are whole numbers of some digits, plain text, hex digits or null. These functions take one at p, of
+   which 40 bytes at least are there, and answer where it ends; or NULL, with nothing done, for all that the long way
+   has to look at: it takes the same values, and knows what is wrong with others. */
+
+/* How many digits there are at p: 16 when there are more than 15. */
+TLI_INLINE size_t tli_jsonread_digits(const uint8_t *p)
+{
+#if TLI_SSE2
+    __m128i v = _mm_sub_epi8(tli_json_load16(p), _mm_set1_epi8('0'));
+    return (size_t)__builtin_ctz(~tli_json_mask16(_mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(9)), v)));
+#else
+    uint64_t hits = tli_json_no_digit(tli_bits_le64(p));
+    if (hits != 0)
+        return tli_json_first_byte(hits);
+    hits = tli_json_no_digit(tli_bits_le64(p + 8));
+    return hits == 0 ? 16 : 8 + tli_json_first_byte(hits);
+#endif
+}
+
+TLI_INLINE const uint8_t *tli_jsonread_quick_integer(const tli_jsontype_node *n, tli_build_node *b, const uint8_t *p,
+                                                     int mode)
+{
+    uint64_t minus = *p == '-', v, most;
+    size_t size = tli_jsonread_digits(p + minus);
+    const uint8_t *digits = p + minus;
+    p = digits + size;
+    if (size - 1 > 14 || (*digits == '0' && size > 1) || (*p != ',' && *p != '}'))
+        return NULL;
+    if (mode == TLI_JSONREAD_COUNT) {
+        tli_build_count(b);
+        return p;
+    }
+    if (size <= 8)
+        v = tli_json_eight(tli_bits_le64(digits) << (64 - 8 * size));
+    else
+        v = tli_json_eight(tli_bits_le64(digits) << (128 - 8 * size)) * UINT64_C(100000000)
+            + tli_json_eight(tli_bits_le64(p - 8));
+    most = UINT64_MAX >> (64 - 8 * (uint32_t)b->type.width + n->is_signed);
+    if (v > (!minus ? most : n->is_signed ? most + 1 : 0))
+        return NULL;
+    tli_build_integer(b, (int64_t)(minus ? 0 - v : v));
+    return p;
+}
+
+/* Copies plain text from p to `out`, sixteen bytes at a time: answers where it ends, or NULL. */
+TLI_INLINE const uint8_t *tli_jsonread_copy(uint8_t *out, const uint8_t *p, const uint8_t *end)
+{
+#if TLI_SSE2
+    for (; end - p >= 16; p += 16, out += 16) {
+        __m128i v = tli_json_load16(p);
+        uint32_t hits = tli_json_mask16(tli_json_special16(v));
+        _mm_storeu_si128((__m128i *)(void *)out, v);
+        if (hits != 0)
+            return p + __builtin_ctz(hits);
+    }
+#else
+    for (; end - p >= 8; p += 8, out += 8) {
+        uint64_t v = tli_bits_le64(p), hits = tli_json_special(v);
+        TLI_COPY(out, p, 8);
+        if (hits != 0)
+            return p + tli_json_first_byte(hits);
+    }
+#endif
+    return NULL;
+}
+
+#if TLI_SSE2
+/* Values of hex digits; more than 15 for other bytes. Digits come to lie at 0xf0 and up, then at 0; all others stay
+   above 15 (Wojciech Mula's arithmetic). */
+TLI_INLINE __m128i tli_jsonread_nibbles(__m128i v)
+{
+    __m128i digit = _mm_subs_epu8(_mm_add_epi8(v, _mm_set1_epi8(0xff - '9' - 0x100)), _mm_set1_epi8(6));
+    __m128i letter = _mm_sub_epi8(_mm_and_si128(v, _mm_set1_epi8(0xdf - 0x100)), _mm_set1_epi8('A'));
+    return _mm_min_epu8(_mm_sub_epi8(digit, _mm_set1_epi8(0xf0 - 0x100)), _mm_adds_epu8(letter, _mm_set1_epi8(10)));
+}
+
+/* Pairs of nibbles as bytes, in the lower half of 16-bit lanes. */
+TLI_INLINE __m128i tli_jsonread_pairs(__m128i v)
+{
+    return _mm_and_si128(_mm_or_si128(_mm_slli_epi16(v, 4), _mm_srli_epi16(v, 8)), _mm_set1_epi16(0xff));
+}
+#endif
+
+/* Decodes hex digits from p to `out`, many at a time: answers where they end, or NULL. At most 16 bytes behind what is
+   asked for are written. */
+TLI_INLINE const uint8_t *tli_jsonread_unhex(uint8_t *out, const uint8_t *p, const uint8_t *end)
+{
+#if TLI_SSE2
+    const __m128i bad = _mm_set1_epi8(0x70);
+    for (; end - p >= 32; p += 32, out += 16) {
+        __m128i low = tli_jsonread_nibbles(tli_json_load16(p)), high = tli_jsonread_nibbles(tli_json_load16(p + 16));
+        uint32_t others = tli_json_mask16(_mm_adds_epu8(_mm_max_epu8(low, high), bad));
+        _mm_storeu_si128((__m128i *)(void *)out, _mm_packus_epi16(tli_jsonread_pairs(low), tli_jsonread_pairs(high)));
+        if (others != 0)
+            return p + __builtin_ctz(tli_json_mask16(_mm_adds_epu8(low, bad))
+                                     | tli_json_mask16(_mm_adds_epu8(high, bad)) << 16);
+    }
+#else
+    for (; end - p >= 8; p += 8, out += 4) {
+        uint64_t v = tli_bits_le64(p);
+        uint32_t bytes;
+        if (!tli_number_unhex8(v, &bytes)) {
+            size_t size = tli_json_first_byte(tli_json_special(v) | TLI_JSON_TOP);
+            v &= ((uint64_t)1 << (8 * size)) - 1;
+            if (!tli_number_unhex8(v | TLI_NUMBER_ASCII << (8 * size), &bytes))
+                return NULL;
+            tli_bits_put_le32(out, bytes);
+            return p + size;
+        }
+        tli_bits_put_le32(out, bytes);
+    }
+#endif
+    return NULL;
+}
+
+TLI_INLINE const uint8_t *tli_jsonread_quick_bytes(const tli_jsontype_node *n, tli_build_node *b, const uint8_t *p,
+                                                   const uint8_t *end, int mode)
+{
+    uint32_t hex = n->quick == TLI_JSONTYPE_HEX;
+    const uint8_t *start = p + 1;
+    if (*p != '"')
+        return NULL;
+    if (mode == TLI_JSONREAD_COUNT)
+        p = tli_json_run(start, end);
+    else
+        p = hex ? tli_jsonread_unhex(tli_build_room(b), start, end) : tli_jsonread_copy(tli_build_room(b), start, end);
+    if (p == NULL || p >= end || *p != '"' || ((size_t)(p - start) & hex) != 0)
+        return NULL;
+    if (mode == TLI_JSONREAD_COUNT)
+        tli_build_count_bytes(b, (size_t)(p - start) >> hex);
+    else
+        tli_build_done(b, (size_t)(p - start) >> hex);
+    return p + 1;
+}
+
+TLI_INLINE const uint8_t *tli_jsonread_quick(const tli_jsontype_node *n, tli_build_node *b, const uint8_t *p,
+                                             const uint8_t *end, int mode)
+{
+    if (n->quick == TLI_JSONTYPE_SLOW)
+        return NULL;
+    if (*p == 'n') {
+        if (!n->nullable || tli_bits_le32(p) != TLI_JSON_NULL)
+            return NULL;
+        if (mode == TLI_JSONREAD_COUNT)
+            tli_build_count_null(b);
+        else
+            tli_build_nulls(b, 1);
+        return p + 4;
+    }
+    return n->quick == TLI_JSONTYPE_INTEGER ? tli_jsonread_quick_integer(n, b, p, mode)
+        : tli_jsonread_quick_bytes(n, b, p, end, mode);
+}
+
 /* A value that is not null, of a column that is neither struct nor list nor map. */
 TLI_INLINE int tli_jsonread_scalar(tli_jsonread_walk *w, uint32_t at)
 {
@@ -13855,25 +14103,49 @@ TLI_INLINE uint32_t tli_jsonrows_end(tli_jsonread_walk *w, uint32_t at)
     return TLI_JSONTYPE_DONE;
 }
 
-/* Takes the key at the cursor when it is this child's. */
-TLI_INLINE int tli_jsonrows_match(tli_jsonread_walk *w, uint32_t child)
+#define TLI_JSONROWS_AHEAD 40u /* bytes of a value that the short way may look at, whatever they are */
+
+/* Is this the key at p, with its colon? At least TLI_JSONROWS_AHEAD bytes follow it then. */
+TLI_INLINE int tli_jsonrows_match(const tli_jsontype_node *n, const uint8_t *p, const uint8_t *end)
 {
-    const tli_jsontype_node *n;
-    const uint8_t *p = w->j.p;
-    if (child == TLI_JSONTYPE_NONE)
-        return 0;
-    n = &w->nodes[child];
-    if ((size_t)(w->j.end - p) < (size_t)n->key_size + 8 || n->key_mask == 0
+    if ((size_t)(end - p) < (size_t)n->key_size + TLI_JSONROWS_AHEAD || n->key_mask == 0
         || (tli_bits_le64(p) & n->key_mask) != n->key_head)
         return 0;
-    if (n->key_size > 8) {
-        if (tli_bits_le64(p + n->key_size - 8) != n->key_tail)
-            return 0;
-        if (n->key_size > 16 && TLI_COMPARE(p + 8, n->name.data + 7, n->key_size - 16) != 0)
-            return 0;
+    return n->key_size <= 8 || (tli_bits_le64(p + n->key_size - 8) == n->key_tail
+                                && (n->key_size <= 16
+                                    || TLI_COMPARE(p + 8, n->name.data + 7, n->key_size - 16) == 0));
+}
+
+/* Takes members as all writers put them, without white space and in the order of the object before; up to one that
+   the long way has to look at. Answers the last one taken, the cursor is behind it. */
+TLI_INLINE uint32_t tli_jsonrows_quick(tli_jsonread_walk *w, uint32_t at, uint32_t from, int mode)
+{
+    uint64_t object = w->nodes[at].objects;
+    const uint8_t *p = w->j.p, *end = w->j.end;
+    uint32_t taken = 0;
+    for (;;) {
+        uint32_t child = w->nodes[from].follow;
+        tli_jsontype_node *n;
+        if (child == TLI_JSONTYPE_NONE)
+            break;
+        n = &w->nodes[child];
+        if (from != at) {
+            if (p >= end || *p != ',')
+                break;
+            p++;
+        }
+        if (!tli_jsonrows_match(n, p, end) || n->mark == object)
+            break;
+        p = tli_jsonread_quick(n, &w->build[child], p + n->key_size, end, mode);
+        if (p == NULL)
+            break;
+        n->mark = object;
+        taken++;
+        w->j.p = p;
+        from = child;
     }
-    w->j.p = p + n->key_size;
-    return 1;
+    w->nodes[at].seen += taken;
+    return from;
 }
 
 /* Takes any key: the child of that name, NONE, or FAIL. */
@@ -13972,10 +14244,14 @@ TLI_INLINE uint32_t tli_jsonrows_member(tli_jsonread_walk *w, uint32_t at, uint3
    `from`: the member that was taken last, or the struct itself: its brace was. */
 TLI_FN uint32_t tli_jsonrows_members(tli_jsonread_walk *w, uint32_t at, uint32_t from)
 {
-    int first = from == at;
-    for (;; first = 0) {
+    for (;;) {
         const uint8_t *key;
         uint32_t child, next;
+        int first;
+        if (from != TLI_JSONTYPE_NONE && !w->source->repeated && w->mode != TLI_JSONREAD_COLLECT)
+            from = w->mode == TLI_JSONREAD_COUNT ? tli_jsonrows_quick(w, at, from, TLI_JSONREAD_COUNT)
+                : tli_jsonrows_quick(w, at, from, TLI_JSONREAD_FILL);
+        first = from == at;
         if (!first && TLI_LIKELY(w->j.p < w->j.end && *w->j.p == ',')) {
             w->j.p++;
         } else {
@@ -13989,17 +14265,15 @@ TLI_FN uint32_t tli_jsonrows_members(tli_jsonread_walk *w, uint32_t at, uint32_t
             tli_json_space(&w->j);
         key = w->j.p;
         child = from == TLI_JSONTYPE_NONE ? TLI_JSONTYPE_NONE : w->nodes[from].follow;
-        if (TLI_UNLIKELY(!tli_jsonrows_match(w, child))) {
+        if (child != TLI_JSONTYPE_NONE && tli_jsonrows_match(&w->nodes[child], key, w->j.end)) {
+            w->j.p += w->nodes[child].key_size;
+        } else {
             child = tli_jsonrows_lookup(w, at);
-            if (child == TLI_JSONTYPE_FAIL)
-                return child;
+            if (child == TLI_JSONTYPE_FAIL || !tli_json_take(&w->j, ':', "json: a colon is expected"))
+                return TLI_JSONTYPE_FAIL;
             if (child != TLI_JSONTYPE_NONE && from != TLI_JSONTYPE_NONE)
                 w->nodes[from].follow = child;
         }
-        if (TLI_LIKELY(w->j.p < w->j.end && *w->j.p == ':'))
-            w->j.p++;
-        else if (!tli_json_take(&w->j, ':', "json: a colon is expected"))
-            return TLI_JSONTYPE_FAIL;
         if (TLI_UNLIKELY(w->j.p < w->j.end && *w->j.p <= 0x20))
             tli_json_space(&w->j);
         next = tli_jsonrows_member(w, at, child, key);
@@ -21536,6 +21810,7 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 #undef TLI_COUNT
 #undef TLI_MIN
 #undef TLI_MAX
+#undef TLI_SSE2
 #undef TLI_BIG_ENDIAN
 #undef TLI_MEM_ALIGN
 #undef TLI_MEM_INC
@@ -21557,6 +21832,8 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 #undef TLI_HASH_P32_5
 #undef TLI_JSON_ONES
 #undef TLI_JSON_HIGHS
+#undef TLI_JSON_TOP
+#undef TLI_JSON_NULL
 #undef TLI_ZSTD_MAGIC
 #undef TLI_ZSTD_SKIPPABLE
 #undef TLI_ZSTD_BLOCK_MAX
@@ -21590,6 +21867,7 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 #undef TLI_JSONTYPE_NONE
 #undef TLI_JSONTYPE_DONE
 #undef TLI_JSONTYPE_FAIL
+#undef TLI_JSONROWS_AHEAD
 #undef TLI_JSONROWS_EXPANSION
 #undef TLI_HEADARROW_SECTION
 #undef TLI_HEADARROW_UNKNOWN

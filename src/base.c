@@ -48,6 +48,14 @@
 #define TLI_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define TLI_MAX(a, b) ((a) > (b) ? (a) : (b))
 
+/* Every x86-64 has SSE2; all other machines run the portable code beside it. The compiler's header wants a libc. */
+#if defined(__SSE2__) && !defined(TIMELAKE_NO_SIMD) && !defined(TIMELAKE_NO_STDLIB)
+#include <emmintrin.h>
+#define TLI_SSE2 1
+#else
+#define TLI_SSE2 0
+#endif
+
 #if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__)
 #define TLI_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 #else

@@ -37,6 +37,8 @@ TLI_NOINLINE int tli_json_fail(tli_json *j, const char *text, const uint8_t *at)
 
 #define TLI_JSON_ONES UINT64_C(0x0101010101010101)
 #define TLI_JSON_HIGHS UINT64_C(0x8080808080808080)
+#define TLI_JSON_TOP UINT64_C(0x8000000000000000)
+#define TLI_JSON_NULL UINT32_C(0x6c6c756e) /* as a little-endian word */
 
 /* The high bit of bytes that end a run of plain text: quote, backslash, control characters, anything not ASCII. Exact
    up to and including the first such byte. */
@@ -47,7 +49,26 @@ TLI_INLINE uint64_t tli_json_special(uint64_t v)
             | ((v - TLI_JSON_ONES * 0x20) & ~v) | v) & TLI_JSON_HIGHS;
 }
 
-/* Which byte has the lowest bit set. */
+#if TLI_SSE2
+TLI_INLINE __m128i tli_json_load16(const uint8_t *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+/* The same of sixteen bytes, all bits of each. Signed, what is not ASCII is below the space too. */
+TLI_INLINE __m128i tli_json_special16(__m128i v)
+{
+    __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"')), slash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
+    return _mm_or_si128(_mm_or_si128(quote, slash), _mm_cmplt_epi8(v, _mm_set1_epi8(0x20)));
+}
+
+TLI_INLINE uint32_t tli_json_mask16(__m128i v)
+{
+    return (uint32_t)_mm_movemask_epi8(v);
+}
+#endif
+
+/* The byte that has the lowest bit set. */
 TLI_INLINE size_t tli_json_first_byte(uint64_t hits)
 {
 #if defined(__GNUC__) || defined(__clang__)
@@ -73,6 +94,27 @@ TLI_INLINE uint32_t tli_json_eight(uint64_t v)
     v = (v & (TLI_JSON_ONES * 0x0f)) * 2561 >> 8;
     v = (v & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
     return (uint32_t)((v & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32);
+}
+
+/* Where the plain text from p on ends: at a byte that is not plain, or at most 15 bytes before the end. */
+TLI_INLINE const uint8_t *tli_json_run(const uint8_t *p, const uint8_t *end)
+{
+#if TLI_SSE2
+    while (end - p >= 32) { /* two at a time: long texts are footers */
+        __m128i low = tli_json_special16(tli_json_load16(p)), high = tli_json_special16(tli_json_load16(p + 16));
+        if (tli_json_mask16(_mm_or_si128(low, high)) == 0) {
+            p += 32;
+            continue;
+        }
+        return p + __builtin_ctz(tli_json_mask16(low) | tli_json_mask16(high) << 16);
+    }
+#endif
+    for (; end - p >= 8; p += 8) {
+        uint64_t hits = tli_json_special(tli_bits_le64(p));
+        if (hits != 0)
+            return p + tli_json_first_byte(hits);
+    }
+    return p;
 }
 
 /* ---- the cursor ---- */
@@ -193,10 +235,8 @@ TLI_NOINLINE const uint8_t *tli_json_string_rest(tli_json *j, const uint8_t *p, 
             if (n == 0)
                 (void)tli_json_fail(j, "json: not UTF-8", p);
         } else {
-            size_t left = (size_t)(j->end - p);
-            uint64_t hits = left < 8 ? 0 : tli_json_special(tli_bits_le64(p));
-            p += left < 8 ? 1 : hits == 0 ? 8 : tli_json_first_byte(hits);
-            continue;
+            const uint8_t *plain = tli_json_run(p, j->end);
+            n = plain > p ? (size_t)(plain - p) : 1;
         }
         if (n == 0)
             return NULL;
@@ -209,16 +249,8 @@ TLI_NOINLINE const uint8_t *tli_json_string_rest(tli_json *j, const uint8_t *p, 
 /* Takes the string whose quote is at j->p: what is between the quotes, and whether there are escapes in it. */
 TLI_INLINE int tli_json_text(tli_json *j, tl_span *inner, int *escaped)
 {
-    const uint8_t *p = j->p + 1, *close;
+    const uint8_t *p = tli_json_run(j->p + 1, j->end), *close;
     *escaped = 0;
-    while (j->end - p >= 8) {
-        uint64_t hits = tli_json_special(tli_bits_le64(p));
-        if (hits != 0) {
-            p += tli_json_first_byte(hits);
-            break;
-        }
-        p += 8;
-    }
     close = TLI_LIKELY(p < j->end && *p == '"') ? p : tli_json_string_rest(j, p, escaped);
     if (TLI_UNLIKELY(close == NULL))
         return 0;
@@ -328,13 +360,34 @@ TLI_FN size_t tli_json_character(tl_span *raw, char *out)
     return used;
 }
 
+/* Takes what stands before the next escape: how many bytes that is. */
+TLI_INLINE size_t tli_json_unescaped_run(tl_span *raw)
+{
+    const uint8_t *p = (const uint8_t *)raw->data, *end = p + raw->size;
+    size_t size;
+    while (p < end && *p != '\\') {
+        const uint8_t *plain = tli_json_run(p, end);
+        p = plain > p ? plain : p + 1;
+    }
+    size = (size_t)(p - (const uint8_t *)raw->data);
+    raw->data += size;
+    raw->size -= size;
+    return size;
+}
+
 /* Writes what the checked text between two quotes stands for; at most raw.size bytes. Answers how many. */
 TLI_FN size_t tli_json_unescape(char *out, tl_span raw)
 {
     size_t n = 0;
     while (raw.size != 0) {
         char c[4];
-        size_t i, used = tli_json_character(&raw, c);
+        size_t i, used = tli_json_unescaped_run(&raw);
+        if (used != 0)
+            TLI_COPY(out + n, raw.data - used, used);
+        n += used;
+        if (raw.size == 0)
+            break;
+        used = tli_json_character(&raw, c);
         for (i = 0; i < used; i++)
             out[n++] = c[i];
     }
@@ -346,9 +399,12 @@ TLI_FN size_t tli_json_unescaped_size(tl_span raw)
 {
     size_t n = 0;
     char c[4];
-    while (raw.size != 0)
+    for (;;) {
+        n += tli_json_unescaped_run(&raw);
+        if (raw.size == 0)
+            return n;
         n += tli_json_character(&raw, c);
-    return n;
+    }
 }
 
 /* The order of what the checked raw text stands for and a plain text. */

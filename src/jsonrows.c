@@ -24,25 +24,49 @@ TLI_INLINE uint32_t tli_jsonrows_end(tli_jsonread_walk *w, uint32_t at)
     return TLI_JSONTYPE_DONE;
 }
 
-/* Takes the key at the cursor when it is this child's. */
-TLI_INLINE int tli_jsonrows_match(tli_jsonread_walk *w, uint32_t child)
+#define TLI_JSONROWS_AHEAD 40u /* bytes of a value that the short way may look at, whatever they are */
+
+/* Is this the key at p, with its colon? At least TLI_JSONROWS_AHEAD bytes follow it then. */
+TLI_INLINE int tli_jsonrows_match(const tli_jsontype_node *n, const uint8_t *p, const uint8_t *end)
 {
-    const tli_jsontype_node *n;
-    const uint8_t *p = w->j.p;
-    if (child == TLI_JSONTYPE_NONE)
-        return 0;
-    n = &w->nodes[child];
-    if ((size_t)(w->j.end - p) < (size_t)n->key_size + 8 || n->key_mask == 0
+    if ((size_t)(end - p) < (size_t)n->key_size + TLI_JSONROWS_AHEAD || n->key_mask == 0
         || (tli_bits_le64(p) & n->key_mask) != n->key_head)
         return 0;
-    if (n->key_size > 8) {
-        if (tli_bits_le64(p + n->key_size - 8) != n->key_tail)
-            return 0;
-        if (n->key_size > 16 && TLI_COMPARE(p + 8, n->name.data + 7, n->key_size - 16) != 0)
-            return 0;
+    return n->key_size <= 8 || (tli_bits_le64(p + n->key_size - 8) == n->key_tail
+                                && (n->key_size <= 16
+                                    || TLI_COMPARE(p + 8, n->name.data + 7, n->key_size - 16) == 0));
+}
+
+/* Takes members as all writers put them, without white space and in the order of the object before; up to one that
+   the long way has to look at. Answers the last one taken, the cursor is behind it. */
+TLI_INLINE uint32_t tli_jsonrows_quick(tli_jsonread_walk *w, uint32_t at, uint32_t from, int mode)
+{
+    uint64_t object = w->nodes[at].objects;
+    const uint8_t *p = w->j.p, *end = w->j.end;
+    uint32_t taken = 0;
+    for (;;) {
+        uint32_t child = w->nodes[from].follow;
+        tli_jsontype_node *n;
+        if (child == TLI_JSONTYPE_NONE)
+            break;
+        n = &w->nodes[child];
+        if (from != at) {
+            if (p >= end || *p != ',')
+                break;
+            p++;
+        }
+        if (!tli_jsonrows_match(n, p, end) || n->mark == object)
+            break;
+        p = tli_jsonread_quick(n, &w->build[child], p + n->key_size, end, mode);
+        if (p == NULL)
+            break;
+        n->mark = object;
+        taken++;
+        w->j.p = p;
+        from = child;
     }
-    w->j.p = p + n->key_size;
-    return 1;
+    w->nodes[at].seen += taken;
+    return from;
 }
 
 /* Takes any key: the child of that name, NONE, or FAIL. */
@@ -141,10 +165,14 @@ TLI_INLINE uint32_t tli_jsonrows_member(tli_jsonread_walk *w, uint32_t at, uint3
    `from`: the member that was taken last, or the struct itself: its brace was. */
 TLI_FN uint32_t tli_jsonrows_members(tli_jsonread_walk *w, uint32_t at, uint32_t from)
 {
-    int first = from == at;
-    for (;; first = 0) {
+    for (;;) {
         const uint8_t *key;
         uint32_t child, next;
+        int first;
+        if (from != TLI_JSONTYPE_NONE && !w->source->repeated && w->mode != TLI_JSONREAD_COLLECT)
+            from = w->mode == TLI_JSONREAD_COUNT ? tli_jsonrows_quick(w, at, from, TLI_JSONREAD_COUNT)
+                : tli_jsonrows_quick(w, at, from, TLI_JSONREAD_FILL);
+        first = from == at;
         if (!first && TLI_LIKELY(w->j.p < w->j.end && *w->j.p == ',')) {
             w->j.p++;
         } else {
@@ -158,17 +186,15 @@ TLI_FN uint32_t tli_jsonrows_members(tli_jsonread_walk *w, uint32_t at, uint32_t
             tli_json_space(&w->j);
         key = w->j.p;
         child = from == TLI_JSONTYPE_NONE ? TLI_JSONTYPE_NONE : w->nodes[from].follow;
-        if (TLI_UNLIKELY(!tli_jsonrows_match(w, child))) {
+        if (child != TLI_JSONTYPE_NONE && tli_jsonrows_match(&w->nodes[child], key, w->j.end)) {
+            w->j.p += w->nodes[child].key_size;
+        } else {
             child = tli_jsonrows_lookup(w, at);
-            if (child == TLI_JSONTYPE_FAIL)
-                return child;
+            if (child == TLI_JSONTYPE_FAIL || !tli_json_take(&w->j, ':', "json: a colon is expected"))
+                return TLI_JSONTYPE_FAIL;
             if (child != TLI_JSONTYPE_NONE && from != TLI_JSONTYPE_NONE)
                 w->nodes[from].follow = child;
         }
-        if (TLI_LIKELY(w->j.p < w->j.end && *w->j.p == ':'))
-            w->j.p++;
-        else if (!tli_json_take(&w->j, ':', "json: a colon is expected"))
-            return TLI_JSONTYPE_FAIL;
         if (TLI_UNLIKELY(w->j.p < w->j.end && *w->j.p <= 0x20))
             tli_json_space(&w->j);
         next = tli_jsonrows_member(w, at, child, key);

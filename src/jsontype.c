@@ -63,6 +63,9 @@ TLI_FN void tli_jsontype_sort(uint32_t *order, uint32_t n, const tl_span *texts)
 
 enum { TLI_JSONTYPE_DICTIONARY = TL_TYPE_MAP + 1, TLI_JSONTYPE_ENTRIES };
 
+/* Values that have a short way in, when they look as all writers put them. */
+enum { TLI_JSONTYPE_SLOW, TLI_JSONTYPE_INTEGER, TLI_JSONTYPE_TEXT, TLI_JSONTYPE_HEX };
+
 /* The values of a dictionary column: their texts, and which of the distinct ones each of them is. */
 typedef struct tli_jsontype_words {
     uint32_t count;
@@ -79,12 +82,14 @@ typedef struct tli_jsontype_node {
     uint8_t nullable;
     uint8_t twins;      /* of a struct: two children have one name, so that rows cannot tell them apart */
     uint8_t pairs;      /* of a map being read or written: [[key, value], ...] */
+    uint8_t quick;      /* TLI_JSONTYPE_INTEGER, ... */
+    uint8_t is_signed;  /* of integers */
     uint32_t count;     /* of children */
     uint32_t sorted;    /* where its children begin in the tree's `sorted` */
     uint32_t follow;    /* reading: the sibling whose key came after this one's the last time; of a struct the first */
     uint32_t seen;      /* reading a struct: how many children this object had; writing: how many it has now */
     uint32_t key_size;
-    uint64_t key_mask;  /* the first and the last 8 bytes of the key in quotes; 0 as mask: the key has escapes */
+    uint64_t key_mask;  /* the first and the last 8 bytes of the key with quotes and colon; mask 0: it has escapes */
     uint64_t key_head;
     uint64_t key_tail;
     uint64_t mark;      /* reading: the object of its parent, counted from 1, that had this child last */
@@ -104,19 +109,39 @@ typedef struct tli_jsontype_tree {
     uint32_t dictionaries;
 } tli_jsontype_tree;
 
+TLI_FN void tli_jsontype_quick(tli_jsontype_node *n, const tli_build_node *b)
+{
+    n->is_signed = n->act < TL_TYPE_UINT8 || n->act > TL_TYPE_UINT64;
+    if ((n->act >= TL_TYPE_INT8 && n->act <= TL_TYPE_UINT64)
+        || (n->act >= TL_TYPE_DATE32 && n->act <= TL_TYPE_DURATION))
+        n->quick = TLI_JSONTYPE_INTEGER;
+    else if (n->act == TL_TYPE_UTF8 || n->act == TL_TYPE_LARGE_UTF8)
+        n->quick = TLI_JSONTYPE_TEXT;
+    else if (n->act == TL_TYPE_BINARY || n->act == TL_TYPE_LARGE_BINARY)
+        n->quick = TLI_JSONTYPE_HEX;
+    TLI_ASSERT(n->quick < TLI_JSONTYPE_TEXT || b->layout == TLI_ARROW_BYTES || b->layout == TLI_ARROW_LARGE_BYTES);
+    (void)b;
+}
+
+/* Byte i of `"name":`. */
+TLI_INLINE uint8_t tli_jsontype_key_byte(tl_span name, size_t i)
+{
+    return (uint8_t)(i == name.size + 2 ? ':' : i == 0 || i == name.size + 1 ? '"' : name.data[i - 1]);
+}
+
 /* The key as it is looked for in the text. */
 TLI_FN void tli_jsontype_key(tli_jsontype_node *n)
 {
     uint8_t text[16];
-    size_t i, size = n->name.size;
+    size_t i, size = n->name.size, whole = size + 3;
     if (size > UINT32_MAX - 16 || tli_json_escaped_size(n->name.data, size) != size)
         return;
-    n->key_size = (uint32_t)size + 2;
+    n->key_size = (uint32_t)whole;
     TLI_FILL(text, 0, sizeof text);
-    for (i = 0; i < 8 && i < n->key_size; i++)
-        text[i] = (uint8_t)(i == 0 || i == size + 1 ? '"' : n->name.data[i - 1]);
-    for (i = 0; i < 8 && n->key_size >= 8; i++)
-        text[8 + i] = (uint8_t)(i == 7 ? '"' : size + 2 - 8 + i == 0 ? '"' : n->name.data[size + 2 - 8 + i - 1]);
+    for (i = 0; i < TLI_MIN(whole, 8u); i++) {
+        text[i] = tli_jsontype_key_byte(n->name, i);
+        text[8 + i] = whole < 8 ? 0 : tli_jsontype_key_byte(n->name, whole - 8 + i);
+    }
     n->key_mask = n->key_size >= 8 ? UINT64_MAX : ((uint64_t)1 << (8 * n->key_size)) - 1;
     n->key_head = tli_bits_le64(text);
     n->key_tail = tli_bits_le64(text + 8);
@@ -184,6 +209,7 @@ TLI_FN tl_status tli_jsontype_nodes(tli_store *store, const struct ArrowSchema *
         node->name = tl_text(b[i].schema->name == NULL ? "" : b[i].schema->name);
         t->dictionaries += node->act == TLI_JSONTYPE_DICTIONARY;
         tli_jsontype_key(node);
+        tli_jsontype_quick(node, &b[i]);
     }
     for (i = 0; i < n; i++)
         if (t->nodes[i].act == TL_TYPE_STRUCT)

@@ -146,8 +146,11 @@
                                    TIMELAKE_IMPLEMENTATION too
      TIMELAKE_NO_HEAD_ARROW   all  removes the arrow codec, and with it Arrow IPC streams, zstd and LZ4
      TIMELAKE_NO_HEAD_JSON    all  removes the json codec
+     TIMELAKE_NO_LAKE         all  removes tables: loading, the metadata chain with Avro, planning
+     TIMELAKE_NO_PROBE        all  removes the probe of numbered sequences
      TIMELAKE_NO_STDLIB       one  no C library: an allocator must be given everywhere, and the linker must find memcpy,
                                    memmove, memset, memcmp. gcc or clang; compile with -ffreestanding
+     TIMELAKE_NO_SIMD         one  leaves out the SSE2 code, which x86-64 has beside the portable one
      TIMELAKE_NO_ATOMICS      one  counts are plain: exported arrays are released on the thread that has their head
      TIMELAKE_ASSERT(x)       one  checks promises between rooms; as an expression or statement. None by default
 
