@@ -5112,7 +5112,10 @@ TL_API tl_status tl_json_bool(const tl_json *tree, const tl_json_node *node, int
    Two facts keep the hot loops free of checks. Bit streams are read backwards, and at least nine bytes of frame and
    block header lie in front of each of them: a load may start up to eight bytes before a stream, and whoever consumes
    such bits has consumed more than the stream has, which is found out afterwards. And copies may write up to
-   TLI_ZSTD_SLACK bytes too many where the output has that room; near its end a careful copy takes over. */
+   TLI_ZSTD_SLACK bytes too many where the output has that room; near its end a careful copy takes over.
+
+   The literals of a block are decoded to where its content may end at most, in the output itself: what is still to
+   come of a block is at least its literals left, so the content that grows towards them reaches them with the last. */
 #define TLI_ZSTD_MAGIC UINT32_C(0xFD2FB528)
 #define TLI_ZSTD_SKIPPABLE UINT32_C(0x184D2A50) /* and the 15 numbers after it */
 #define TLI_ZSTD_BLOCK_MAX (128u << 10)
@@ -5143,6 +5146,7 @@ typedef struct tli_zstd_work {
     uint32_t block_max;
     uint32_t repeat[3];
     int content_known, huffman_known;
+    uint8_t *tail; /* where the content of this block may end at most */
     const uint8_t *literals;
     uint32_t literal_count;
     tl_error *err;
@@ -5152,7 +5156,6 @@ typedef struct tli_zstd_work {
     int16_t counts[256];
     uint16_t nexts[256];
     uint8_t weights[256];
-    uint8_t buffer[TLI_ZSTD_BLOCK_MAX + TLI_ZSTD_SLACK]; /* decoded literals */
 } tli_zstd_work;
 
 #define TLI_ZSTD_WORK (sizeof(tli_zstd_work))
@@ -5616,8 +5619,9 @@ TLI_FN const char *tli_zstd_stream_finish(const uint16_t *table, tli_zstd_stream
     }
 }
 
-/* The jump table, and four streams that give the literals' quarters. NULL, or what is wrong with them. */
-TLI_FN const char *tli_zstd_huffman_four(tli_zstd_work *w, const uint8_t *p, const uint8_t *end, size_t count)
+/* The jump table, and four streams that give the literals' quarters, at `to`. NULL, or what is wrong with them. */
+TLI_FN const char *tli_zstd_huffman_four(tli_zstd_work *w, const uint8_t *p, const uint8_t *end, uint8_t *to,
+                                         size_t count)
 {
     tli_zstd_stream s[4];
     size_t quarter = (count + 3) / 4, size, i;
@@ -5628,8 +5632,7 @@ TLI_FN const char *tli_zstd_huffman_four(tli_zstd_work *w, const uint8_t *p, con
     for (i = 0; i < 4; i++) {
         size = i < 3 ? tli_bits_le16(p + 2 * i) : (size_t)(end - at);
         if (size > (size_t)(end - at)
-            || !tli_zstd_stream_open(&s[i], at, at + size, w->buffer + i * quarter,
-                                     i < 3 ? quarter : count - 3 * quarter))
+            || !tli_zstd_stream_open(&s[i], at, at + size, to + i * quarter, i < 3 ? quarter : count - 3 * quarter))
             return "zstd: a stream of literals without an end";
         at += size;
     }
@@ -5643,14 +5646,14 @@ TLI_FN const char *tli_zstd_huffman_four(tli_zstd_work *w, const uint8_t *p, con
 /* Raw literals and runs. Raw ones are used where they lie when copies may read beyond them there. */
 TLI_FN void tli_zstd_literals_plain(tli_zstd_work *w, const uint8_t *p, uint32_t count, int run)
 {
-    w->literal_count = count;
-    w->literals = w->buffer;
+    uint8_t *to = w->tail - count;
+    w->literals = to;
     if (run)
-        TLI_FILL(w->buffer, *p, count);
+        TLI_FILL(to, *p, count);
     else if ((size_t)(w->src_end - p) >= (size_t)count + TLI_ZSTD_SLACK)
         w->literals = p;
-    else
-        TLI_COPY(w->buffer, p, count);
+    else if (count > 0)
+        TLI_COPY(to, p, count);
 }
 
 /* The Huffman coded literals behind a header of `head` bytes. */
@@ -5658,6 +5661,7 @@ TLI_FN tl_status tli_zstd_literals_coded(tli_zstd_work *w, const uint8_t *p, con
                                          int streams)
 {
     const uint8_t *at = p + head;
+    uint8_t *to = w->tail - w->literal_count;
     tli_zstd_stream one;
     const char *wrong = "zstd: a stream of literals without an end";
     if (fresh) {
@@ -5669,16 +5673,17 @@ TLI_FN tl_status tli_zstd_literals_coded(tli_zstd_work *w, const uint8_t *p, con
     } else if (!w->huffman_known) {
         return tli_zstd_bad(w, "zstd: no Huffman tree to use again", p);
     }
-    w->literals = w->buffer;
+    w->literals = to;
     if (streams == 4)
-        wrong = tli_zstd_huffman_four(w, at, end, w->literal_count);
-    else if (tli_zstd_stream_open(&one, at, end, w->buffer, w->literal_count))
+        wrong = tli_zstd_huffman_four(w, at, end, to, w->literal_count);
+    else if (tli_zstd_stream_open(&one, at, end, to, w->literal_count))
         wrong = tli_zstd_stream_finish(w->huffman, &one);
     return wrong == NULL ? TL_OK : tli_zstd_bad(w, wrong, p);
 }
 
-/* The literals section of the block p..end; *next: what follows it. */
-TLI_FN tl_status tli_zstd_literals(tli_zstd_work *w, const uint8_t *p, const uint8_t *end, const uint8_t **next)
+/* The literals section of the block p..end, whose content goes to `to`; *next: what follows the section. */
+TLI_FN tl_status tli_zstd_literals(tli_zstd_work *w, const uint8_t *p, const uint8_t *end, const uint8_t *to,
+                                   const uint8_t **next)
 {
     uint32_t kind = *p & 3u, form = (*p >> 2) & 3u, count, size, head;
     uint64_t v = 0;
@@ -5703,12 +5708,14 @@ TLI_FN tl_status tli_zstd_literals(tli_zstd_work *w, const uint8_t *p, const uin
         return tli_zstd_bad(w, "zstd: more content than a block may have", p);
     if (size > (size_t)(end - p) - head)
         return tli_zstd_bad(w, "zstd: a block that ends within its literals", p);
+    if (count > (size_t)(w->tail - to))
+        return tli_zstd_full(w, p);
     *next = p + head + size;
+    w->literal_count = count;
     if (kind < 2) {
         tli_zstd_literals_plain(w, p + head, count, kind == 1);
         return TL_OK;
     }
-    w->literal_count = count;
     return tli_zstd_literals_coded(w, p, *next, head, kind == 2, form == 0 ? 1 : 4);
 }
 
@@ -5810,7 +5817,23 @@ TLI_FN void tli_zstd_near(uint8_t *to, size_t offset, size_t size)
 typedef struct tli_zstd_copy {
     uint8_t *to;
     const uint8_t *literals, *literals_end;
+    int in_output; /* the literals lie in the output: what is written may not reach those that were not copied */
 } tli_zstd_copy;
+
+/* How many bytes quick copies may write: between the content and the literals only matches fill what is free, in front
+   of the end of the output literals too. */
+TLI_FN ptrdiff_t tli_zstd_room(const tli_zstd_work *w, const tli_zstd_copy *c)
+{
+    ptrdiff_t room = c->in_output ? c->literals - c->to : w->end - c->to;
+    return room - (ptrdiff_t)TLI_ZSTD_SLACK;
+}
+
+/* How many literals may be copied by reading TLI_ZSTD_SLACK bytes too many. */
+TLI_FN ptrdiff_t tli_zstd_quick(const tli_zstd_work *w, const tli_zstd_copy *c)
+{
+    ptrdiff_t slack = (ptrdiff_t)TLI_ZSTD_SLACK;
+    return c->literals_end - c->literals - (c->in_output && w->end - w->tail < slack ? slack : 0);
+}
 
 /* The same without writing beyond the end of the output. Its room was checked. */
 TLI_NOINLINE void tli_zstd_careful(uint8_t *to, const uint8_t *end, size_t offset, size_t size)
@@ -5842,11 +5865,14 @@ TLI_NOINLINE tl_status tli_zstd_edge(const tli_zstd_work *w, tli_zstd_copy *c, u
         return tli_zstd_bad(w, "zstd: a match before the start of the content", at);
     if (offset > w->window)
         return tli_zstd_bad(w, "zstd: a match beyond the window", at);
+    if (c->in_output && match > (size_t)(c->literals - c->to))
+        return w->tail == w->end ? tli_zstd_full(w, at)
+            : tli_zstd_bad(w, "zstd: more content than a block may have", at);
     if (literals > 0)
-        TLI_COPY(c->to, c->literals, literals);
+        TLI_MOVE(c->to, c->literals, literals);
     c->to += literals;
     c->literals += literals;
-    tli_zstd_careful(c->to, w->end, offset, match);
+    tli_zstd_careful(c->to, c->in_output ? c->literals : w->end, offset, match);
     c->to += match;
     return TL_OK;
 }
@@ -5877,9 +5903,10 @@ TLI_FN tl_status tli_zstd_sequences(tli_zstd_work *w, tli_zstd_copy *out, uint32
 {
     const tli_zstd_entry *ll = w->ll.entries, *of = w->of.entries, *ml = w->ml.entries;
     uint32_t ll_state, of_state, ml_state, repeat[3];
-    uint8_t *limit = (size_t)(w->end - out->to) > TLI_ZSTD_SLACK ? w->end - TLI_ZSTD_SLACK : out->to;
+    uint32_t taking = out->in_output ? 0 : UINT32_MAX; /* do literals take of the room, too? */
     uint64_t window = w->window;
     tli_zstd_copy c = *out;
+    ptrdiff_t room = tli_zstd_room(w, &c), quick = tli_zstd_quick(w, &c);
     tli_zstd_bits b;
     if (!tli_zstd_bits_open(&b, p, end))
         return tli_zstd_bad(w, "zstd: a sequence stream without an end", p);
@@ -5890,6 +5917,7 @@ TLI_FN tl_status tli_zstd_sequences(tli_zstd_work *w, tli_zstd_copy *out, uint32
     do {
         tli_zstd_entry l = ll[ll_state], m = ml[ml_state], o = of[of_state];
         uint32_t offset, match, literals;
+        tl_status st;
         if (!tli_zstd_bits_fill(&b))
             return tli_zstd_bad(w, "zstd: a sequence stream that ends too early", p);
         offset = tli_zstd_offset(repeat, o.base + tli_zstd_bits_take(&b, o.extra), l.base == 0);
@@ -5906,8 +5934,9 @@ TLI_FN tl_status tli_zstd_sequences(tli_zstd_work *w, tli_zstd_copy *out, uint32
             ml_state = m.next + tli_zstd_bits_take(&b, m.bits);
             of_state = o.next + tli_zstd_bits_take(&b, o.bits);
         }
-        if (TLI_LIKELY(limit - c.to >= (ptrdiff_t)(literals + match)
-                       && literals <= (size_t)(c.literals_end - c.literals)
+        room -= (ptrdiff_t)(match + (literals & taking));
+        quick -= (ptrdiff_t)literals;
+        if (TLI_LIKELY(room >= 0 && quick >= 0
                        && (size_t)offset - 1 < (size_t)(c.to - w->base) + literals && offset <= window)) {
             tli_zstd_wild(c.to, c.literals, literals);
             c.to += literals;
@@ -5918,7 +5947,7 @@ TLI_FN tl_status tli_zstd_sequences(tli_zstd_work *w, tli_zstd_copy *out, uint32
                 tli_zstd_near(c.to, offset, match);
             c.to += match;
         } else {
-            tl_status st = tli_zstd_edge(w, &c, literals, match, offset, p);
+            st = tli_zstd_edge(w, &c, literals, match, offset, p);
             if (st == TL_OK)
                 continue;
             if (tli_zstd_bits_left(&b) < 0) /* what was read behind the end made no sense: say what came first */
@@ -5944,7 +5973,8 @@ TLI_FN tl_status tli_zstd_block(tli_zstd_work *w, const uint8_t *p, const uint8_
     tl_status st;
     if (p == end)
         return tli_zstd_bad(w, "zstd: an empty compressed block", p);
-    st = tli_zstd_literals(w, p, end, &p);
+    w->tail = (size_t)(w->end - *to) > w->block_max ? *to + w->block_max : w->end;
+    st = tli_zstd_literals(w, p, end, *to, &p);
     if (st == TL_OK)
         st = tli_zstd_sequences_open(w, p, end, &count, &p);
     if (st != TL_OK)
@@ -5952,6 +5982,7 @@ TLI_FN tl_status tli_zstd_block(tli_zstd_work *w, const uint8_t *p, const uint8_
     c.to = *to;
     c.literals = w->literals;
     c.literals_end = w->literals + w->literal_count;
+    c.in_output = w->literals == w->tail - w->literal_count;
     if (count > 0)
         st = tli_zstd_sequences(w, &c, count, p, end);
     if (st != TL_OK)
@@ -5960,7 +5991,7 @@ TLI_FN tl_status tli_zstd_block(tli_zstd_work *w, const uint8_t *p, const uint8_
     if (rest > (size_t)(w->end - c.to))
         return tli_zstd_full(w, start);
     if (rest > 0)
-        TLI_COPY(c.to, c.literals, rest);
+        TLI_MOVE(c.to, c.literals, rest);
     c.to += rest;
     if ((size_t)(c.to - *to) > w->block_max)
         return tli_zstd_bad(w, "zstd: more content than a block may have", start);
@@ -8167,12 +8198,10 @@ TLI_FN tl_status tli_arrow_check_shape(const tli_arrow_walk *w, tli_arrow_layout
     return TL_OK;
 }
 
-/* 1 when every null of `a` lies in a row that is null in its parent too. */
+/* 1 when every null of `a` lies in a row that is null in its parent too, or in none. */
 TLI_FN int tli_arrow_nulls_hidden(const struct ArrowArray *a, const struct ArrowArray *parent, int64_t each)
 {
     int64_t i;
-    if (tli_arrow_null_count(parent) == 0)
-        return 0;
     for (i = 0; i < parent->length * each; i++)
         if (!tli_arrow_valid(a, parent->offset * each + i) && tli_arrow_valid(parent, i / each))
             return 0;
@@ -10566,20 +10595,24 @@ TLI_FN int tli_ipcvalue_keys_good(const tli_ipc_node *node, const struct ArrowAr
     return 1;
 }
 
-/* 1 when element i of a node is under a null of a struct or fixed-size list above it. */
+/* 1 when element i of a node is under a null of the struct or fixed-size list that it is part of, or in no row of that.
+   Nulls further up do not count: arrow-rs refuses such batches. */
 TLI_FN int tli_ipcvalue_masked(const tli_ipcvalue_job *job, int32_t node, uint64_t i)
 {
-    const tli_ipc_layout *l = &job->stream->layout;
-    for (node = l->nodes[node].parent; node >= job->first; node = l->nodes[node].parent) {
-        const struct ArrowArray *a = *tli_ipcvalue_array(job, node);
-        if (l->nodes[node].id == TL_TYPE_FIXED_LIST)
-            i /= (uint64_t)TLI_MAX(l->nodes[node].size, 1);
-        else if (l->nodes[node].id != TL_TYPE_STRUCT)
-            return 0;
-        if (i >= (uint64_t)a->length || tli_ipcvalue_is_null(a, i))
-            return 1;
-    }
-    return 0;
+    const tli_ipc_node *parent;
+    const struct ArrowArray *a;
+    node = job->stream->layout.nodes[node].parent;
+    if (node < job->first)
+        return 0;
+    parent = &job->stream->layout.nodes[node];
+    a = *tli_ipcvalue_array(job, node);
+    if (parent->id != TL_TYPE_STRUCT && parent->id != TL_TYPE_FIXED_LIST)
+        return 0;
+    if (parent->id == TL_TYPE_FIXED_LIST && parent->size == 0)
+        return 1;
+    if (parent->id == TL_TYPE_FIXED_LIST)
+        i /= (uint64_t)parent->size;
+    return i >= (uint64_t)a->length || tli_ipcvalue_is_null(a, i);
 }
 
 /* Counts the nulls; a field that may not be null has none but where its parent is. */

@@ -958,12 +958,10 @@ TLI_FN tl_status tli_arrow_check_shape(const tli_arrow_walk *w, tli_arrow_layout
     return TL_OK;
 }
 
-/* 1 when every null of `a` lies in a row that is null in its parent too. */
+/* 1 when every null of `a` lies in a row that is null in its parent too, or in none. */
 TLI_FN int tli_arrow_nulls_hidden(const struct ArrowArray *a, const struct ArrowArray *parent, int64_t each)
 {
     int64_t i;
-    if (tli_arrow_null_count(parent) == 0)
-        return 0;
     for (i = 0; i < parent->length * each; i++)
         if (!tli_arrow_valid(a, parent->offset * each + i) && tli_arrow_valid(parent, i / each))
             return 0;

@@ -570,20 +570,24 @@ TLI_FN int tli_ipcvalue_keys_good(const tli_ipc_node *node, const struct ArrowAr
     return 1;
 }
 
-/* 1 when element i of a node is under a null of a struct or fixed-size list above it. */
+/* 1 when element i of a node is under a null of the struct or fixed-size list that it is part of, or in no row of that.
+   Nulls further up do not count: arrow-rs refuses such batches. */
 TLI_FN int tli_ipcvalue_masked(const tli_ipcvalue_job *job, int32_t node, uint64_t i)
 {
-    const tli_ipc_layout *l = &job->stream->layout;
-    for (node = l->nodes[node].parent; node >= job->first; node = l->nodes[node].parent) {
-        const struct ArrowArray *a = *tli_ipcvalue_array(job, node);
-        if (l->nodes[node].id == TL_TYPE_FIXED_LIST)
-            i /= (uint64_t)TLI_MAX(l->nodes[node].size, 1);
-        else if (l->nodes[node].id != TL_TYPE_STRUCT)
-            return 0;
-        if (i >= (uint64_t)a->length || tli_ipcvalue_is_null(a, i))
-            return 1;
-    }
-    return 0;
+    const tli_ipc_node *parent;
+    const struct ArrowArray *a;
+    node = job->stream->layout.nodes[node].parent;
+    if (node < job->first)
+        return 0;
+    parent = &job->stream->layout.nodes[node];
+    a = *tli_ipcvalue_array(job, node);
+    if (parent->id != TL_TYPE_STRUCT && parent->id != TL_TYPE_FIXED_LIST)
+        return 0;
+    if (parent->id == TL_TYPE_FIXED_LIST && parent->size == 0)
+        return 1;
+    if (parent->id == TL_TYPE_FIXED_LIST)
+        i /= (uint64_t)parent->size;
+    return i >= (uint64_t)a->length || tli_ipcvalue_is_null(a, i);
 }
 
 /* Counts the nulls; a field that may not be null has none but where its parent is. */
