@@ -180,6 +180,9 @@ bench: timelake.h
 ##   make bench-heads  heads of up to 100,000 files against timelake-format, pyarrow and libzstd
 bench-heads: timelake.h
 	@bench/heads/run
+##   make bench-load  a step, an idle table, plans; the metadata chain against timelake-format
+bench-load: timelake.h
+	@bench/load/run
 
 # ---- checks of the source ----
 ##   make rooms      a room calls only rooms above it
@@ -231,7 +234,7 @@ help:
 	@sed -n 's/^##//p' Makefile
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
-.PHONY: demo all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads rooms \
+.PHONY: demo all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load rooms \
         tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
 
 print-%: # a variable, for tools/

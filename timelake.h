@@ -1374,12 +1374,12 @@ typedef struct tl_op_options {
 } tl_op_options;
 
 typedef struct tli_op_slot {
-    uint64_t token;
-    tl_request request;
+    tl_request request; /* with the token it is out under */
     tl_outcome outcome;
     uint8_t state;
     uint8_t more; /* a listing was cut: `page` goes on */
     uint32_t tries;
+    uint32_t next; /* behind it in the queue */
     int64_t began;
     int64_t until;
     struct tli_blob *body;
@@ -1400,7 +1400,10 @@ struct tl_op {
     uint32_t slot_count;
     uint32_t slot_capacity;
     uint32_t out;
-    uint32_t queued;
+    uint32_t queued; /* slots in the queue that begins at queue_head */
+    uint32_t queue_head;
+    uint32_t queue_tail;
+    uint32_t sleeping; /* slots that wait for a time */
     uint32_t round;
     uint32_t requests;
     uint64_t sequence;
@@ -1674,7 +1677,9 @@ TL_API void tl_lake_bar(tl_lake *lake, const tl_table *table);
    LIST-FILE  get the manifest list -> MANIFESTS
    MANIFESTS  get all manifests -> DONE
    EXACT n    get vn (options.version) -> LIST-FILE, DONE or NONE
-   A second PEEK that leads back: FAILED. Whatever keeps the head from being had or decoded means "no head", with the
+   A list or manifest that is not there: the version was expired meanwhile: PEEK; of an exact version, or of the same
+   version again: FAILED.
+   A third PEEK: FAILED. Whatever keeps the head from being had or decoded means "no head", with the
    reason kept in why_no_head. Any other bad answer: FAILED; only "not found" means absent. */
 #ifndef TIMELAKE_NO_LAKE
 
@@ -1688,6 +1693,8 @@ typedef struct tl_load_options {
     uint8_t no_files;   /* metadata is enough: no manifests are read */
 } tl_load_options;
 
+#define TL_LOAD_ROOM 704 /* bytes of keys within a load: locations of up to 128 bytes need no allocation */
+
 typedef struct tl_load {
     tl_op op;
     tl_table *table;      /* when done: one count is the load's own, until tl_op_end */
@@ -1697,13 +1704,14 @@ typedef struct tl_load {
     tl_load_options options;
     tl_table *known;
     tl_table *head_table;
-    char *keys;
-    size_t keys_size;
+    char *keys; /* the location, then places for keys: `room`, or allocated */
+    size_t keys_size; /* of an allocation, else 0 */
     tl_span location;
     uint64_t version;
     uint64_t listed;
     uint64_t hint;
-    uint64_t gone;
+    uint64_t gone;    /* a version that hint or head named and that is not there */
+    uint64_t expired; /* one whose manifests were not there */
     int64_t began;
     struct tli_load_files *files;
     uint32_t peeks;
@@ -1718,11 +1726,12 @@ typedef struct tl_load {
     uint8_t listing;
     uint8_t pages;
     uint8_t unconfirmed;
+    char room[TL_LOAD_ROOM];
 } tl_load;
 
 /* Begins. The location (with or without a slash at its end) and options are copied. Done: load->table. None: no such
-   table. Failed with TL_CORRUPT, TL_UNSUPPORTED (formats that are newer, delete files), TL_STORE, TL_LIMIT, ... and
-   the key. */
+   table, or not this version. Failed with TL_ABSENT (an exact version that has expired), TL_CORRUPT, TL_UNSUPPORTED
+   (formats that are newer, delete files), TL_STORE, TL_LIMIT, ... and the key. */
 TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const tl_load_options *options);
 #endif /* TIMELAKE_NO_LAKE */
 
@@ -2333,6 +2342,16 @@ TLI_FN void tli_mem_store_drop(tli_store *s)
     if (s->release != NULL)
         s->release(s->release_context, s->body, s->body_size);
     tli_mem_delete(&a, s, sizeof *s);
+}
+
+/* Bytes of the arena, as they were allocated. */
+TLI_FN size_t tli_mem_store_size(const tli_store *s)
+{
+    const tli_mem_chunk *chunk;
+    size_t size = 0;
+    for (chunk = s == NULL ? NULL : s->chunks; chunk != NULL; chunk = chunk->next)
+        size += chunk->size;
+    return size;
 }
 
 #define TLI_MEM_CHUNK 8192u
@@ -17950,22 +17969,27 @@ typedef struct tli_iceberg_files {
     tl_column *columns;
     int64_t *splits;
     size_t file_count, file_capacity, column_count, column_capacity, split_count, split_capacity;
-    uint64_t memory;  /* of the finished document */
 } tli_iceberg_files;
 
-/* Room for one more item of a growing array: the block, moved or not; NULL with err filled. */
-TLI_FN void *tli_iceberg_room(const tl_allocator *a, void *items, size_t *capacity, size_t count, size_t size,
-                              tl_error *err)
+/* Room for one more item of a growing array: the block, moved or not; NULL with err filled. What it grows by is charged
+   to the store: a manifest of a few bytes may announce millions of entries. */
+TLI_FN void *tli_iceberg_room(tli_store *store, void *items, size_t *capacity, size_t count, size_t size, tl_error *err)
 {
     size_t more = *capacity == 0 ? 64 : *capacity + *capacity / 2;
     void *grown;
     if (count < *capacity)
         return items;
-    grown = more > SIZE_MAX / 2 / size ? NULL : tli_mem_resize(a, items, *capacity * size, more * size);
-    if (grown == NULL)
-        (void)tli_mem_failed(a, err);
-    else
-        *capacity = more;
+    if ((uint64_t)(more - *capacity) * size > store->budget) {
+        (void)tli_err_need(err, TL_LIMIT, "limits.decoded_bytes", TL_NO_POSITION, (uint64_t)more * size);
+        return NULL;
+    }
+    grown = tli_mem_resize(&store->allocator, items, *capacity * size, more * size);
+    if (grown == NULL) {
+        (void)tli_mem_failed(&store->allocator, err);
+        return NULL;
+    }
+    store->budget -= (uint64_t)(more - *capacity) * size;
+    *capacity = more;
     return grown;
 }
 
@@ -18003,14 +18027,22 @@ TLI_FN int32_t tli_iceberg_id(const tl_avro_node *field, const tli_iceberg_name 
     return -1;
 }
 
-/* No id may stand twice in one record: which of the two would it be? */
-TLI_FN tl_status tli_iceberg_unique(const tl_avro *avro, const tl_avro_node *record, tl_error *err)
+/* No field that is read may stand twice in one record: which of the two would it be? */
+TLI_FN tl_status tli_iceberg_unique(const tl_avro *avro, const tl_avro_node *record, const tli_iceberg_name *names,
+                                    size_t count, tl_error *err)
 {
-    uint32_t i, k, a, b;
-    for (i = 0, a = record->first; i < record->count; i++, a = avro->nodes[a].next)
-        for (k = i + 1, b = avro->nodes[a].next; k < record->count; k++, b = avro->nodes[b].next)
-            if (avro->nodes[a].field_id >= 0 && avro->nodes[a].field_id == avro->nodes[b].field_id)
-                return tli_err(err, TL_CORRUPT, "a field id stands twice in an Avro schema", TL_NO_POSITION);
+    uint32_t i, a, seen = 0;
+    size_t k;
+    for (i = 0, a = record->first; i < record->count; i++, a = avro->nodes[a].next) {
+        int32_t id = tli_iceberg_id(&avro->nodes[a], names, count);
+        for (k = 0; k < count; k++) {
+            if (names[k].id != id)
+                continue;
+            if (seen >> k & 1)
+                return tli_err(err, TL_CORRUPT, "a field stands twice in an Avro schema", TL_NO_POSITION);
+            seen |= (uint32_t)1 << k;
+        }
+    }
     return TL_OK;
 }
 
@@ -18047,7 +18079,7 @@ TLI_FN void tli_iceberg_list_value(tli_iceberg_manifest *m, int32_t id, const tl
 
 /* One row of the list is whole: path, length, spec and snapshot must have been there. */
 TLI_FN tl_status tli_iceberg_list_row(tli_iceberg_list *list, tli_iceberg_manifest *m, uint32_t seen,
-                                      const tl_allocator *a, tl_error *err)
+                                      tl_error *err)
 {
     size_t capacity = list->capacity;
     tli_iceberg_manifest *entries;
@@ -18056,7 +18088,8 @@ TLI_FN tl_status tli_iceberg_list_row(tli_iceberg_list *list, tli_iceberg_manife
         return tli_err(err, TL_CORRUPT, "a manifest list entry without path or length", TL_NO_POSITION);
     if (m->content != 0)
         return tli_err(err, TL_UNSUPPORTED, "a manifest of delete files", TL_NO_POSITION);
-    entries = (tli_iceberg_manifest *)tli_iceberg_room(a, list->entries, &capacity, list->count, sizeof *m, err);
+    entries = (tli_iceberg_manifest *)tli_iceberg_room(list->store, list->entries, &capacity, list->count, sizeof *m,
+                                                       err);
     if (entries == NULL)
         return err->status;
     list->entries = entries;
@@ -18096,7 +18129,7 @@ TLI_FN tl_status tli_iceberg_read_list(tli_iceberg_list *list, const void *bytes
     }
     st = tl_avro_open(avro, bytes, size, limits, &a, err);
     if (st == TL_OK)
-        st = tli_iceberg_unique(avro, &avro->nodes[0], err);
+        st = tli_iceberg_unique(avro, &avro->nodes[0], tli_iceberg_list_names, TLI_COUNT(tli_iceberg_list_names), err);
     v.event = TL_AVRO_VALUE;
     while (st == TL_OK && v.event != TL_AVRO_EOF) {
         st = tl_avro_next(avro, &v, err);
@@ -18110,7 +18143,7 @@ TLI_FN tl_status tli_iceberg_read_list(tli_iceberg_list *list, const void *bytes
             if (avro->rows > limits->batches)
                 st = tli_err_need(err, TL_LIMIT, "limits.batches", TL_NO_POSITION, avro->rows);
             else
-                st = tli_iceberg_list_row(list, &m, seen, &a, err);
+                st = tli_iceberg_list_row(list, &m, seen, err);
             TLI_FILL(&m, 0, sizeof m);
             seen = 0;
         }
@@ -18171,7 +18204,7 @@ TLI_FN tl_column *tli_iceberg_column(tli_iceberg_files *f, tli_iceberg_entry *e,
     for (i = f->column_count; e->unsorted && i > e->first_column; i--)
         if (f->columns[i - 1].field_id == (int32_t)e->key)
             return &f->columns[i - 1];
-    c = (tl_column *)tli_iceberg_room(&f->allocator, f->columns, &f->column_capacity, f->column_count, sizeof *c, err);
+    c = (tl_column *)tli_iceberg_room(f->store, f->columns, &f->column_capacity, f->column_count, sizeof *c, err);
     if (c == NULL)
         return NULL;
     f->columns = c;
@@ -18242,7 +18275,7 @@ TLI_FN tl_status tli_iceberg_pair(tli_iceberg_files *f, tli_iceberg_entry *e, co
 
 TLI_FN tl_status tli_iceberg_split(tli_iceberg_files *f, tli_iceberg_entry *e, int64_t value, tl_error *err)
 {
-    int64_t *splits = (int64_t *)tli_iceberg_room(&f->allocator, f->splits, &f->split_capacity, f->split_count,
+    int64_t *splits = (int64_t *)tli_iceberg_room(f->store, f->splits, &f->split_capacity, f->split_count,
                                                   sizeof *splits, err);
     if (splits == NULL)
         return err->status;
@@ -18380,7 +18413,7 @@ TLI_FN tl_status tli_iceberg_row(tli_iceberg_files *f, tli_iceberg_entry *e, con
     }
     if (f->file_count >= UINT32_MAX || f->file_count >= f->limits.rows)
         return tli_err_need(err, TL_LIMIT, "limits.rows", TL_NO_POSITION, f->file_count);
-    files = (tl_file *)tli_iceberg_room(&f->allocator, f->files, &f->file_capacity, f->file_count, sizeof e->file, err);
+    files = (tl_file *)tli_iceberg_room(f->store, f->files, &f->file_capacity, f->file_count, sizeof e->file, err);
     if (files == NULL)
         return err->status;
     f->files = files;
@@ -18437,6 +18470,20 @@ TLI_FN tl_status tli_iceberg_begin(tli_iceberg_files *f, const tl_metadata *meta
     return f->store != NULL ? TL_OK : TL_NO_MEMORY;
 }
 
+/* The fields of an entry and of the data file in it stand there once. */
+TLI_FN tl_status tli_iceberg_check_schema(const tl_avro *avro, tl_error *err)
+{
+    const tl_avro_node *root = &avro->nodes[0];
+    const size_t count = TLI_COUNT(tli_iceberg_entry_names);
+    tl_status st = tli_iceberg_unique(avro, root, tli_iceberg_entry_names, count, err);
+    uint32_t i, a;
+    for (i = 0, a = root->first; st == TL_OK && i < root->count; i++, a = avro->nodes[a].next)
+        if (tli_iceberg_id(&avro->nodes[a], tli_iceberg_entry_names, count) == 2
+            && avro->nodes[a].kind == TL_AVRO_RECORD)
+            st = tli_iceberg_unique(avro, &avro->nodes[a], tli_iceberg_entry_names, count, err);
+    return st;
+}
+
 /* Adds one manifest object, in the order of the list. The bytes are not needed afterwards. */
 TLI_FN tl_status tli_iceberg_add(tli_iceberg_files *f, const tli_iceberg_manifest *manifest, const void *bytes,
                                  size_t size, tl_error *err)
@@ -18447,7 +18494,7 @@ TLI_FN tl_status tli_iceberg_add(tli_iceberg_files *f, const tli_iceberg_manifes
         return tli_mem_failed(&f->allocator, err);
     st = tl_avro_open(avro, bytes, size, &f->limits, &f->allocator, err);
     if (st == TL_OK)
-        st = tli_iceberg_unique(avro, &avro->nodes[0], err);
+        st = tli_iceberg_check_schema(avro, err);
     if (st == TL_OK)
         st = tli_iceberg_read_entries(f, avro, manifest, err);
     tl_avro_close(avro);
@@ -18460,7 +18507,6 @@ TLI_FN tl_status tli_iceberg_finish(tli_iceberg_files *f, tl_document *document,
 {
     tl_head_parts parts;
     size_t i, split = 0;
-    tl_status st;
     for (i = 0; i < f->file_count; i++) { /* only now do the split offsets lie still */
         f->files[i].split_offsets = f->splits == NULL ? NULL : f->splits + split;
         split += f->files[i].split_count;
@@ -18472,9 +18518,7 @@ TLI_FN tl_status tli_iceberg_finish(tli_iceberg_files *f, tl_document *document,
     parts.columns = f->columns;
     parts.column_count = f->column_count;
     document->allocator = f->allocator;
-    st = tli_view_document(document, &parts, err);
-    f->memory = f->file_count * sizeof(tl_file) + f->column_count * sizeof(tl_column);
-    return st;
+    return tli_view_document(document, &parts, err);
 }
 
 TLI_FN void tli_iceberg_end(tli_iceberg_files *f)
@@ -18977,6 +19021,15 @@ TLI_FN int tli_scan_below(const tli_scan_key *value, const tli_scan_key *low)
     return low->kind == value->kind && low->kind != TLI_SCAN_UNKNOWN && tli_scan_order(value, low) < 0;
 }
 
+/* Nothing lies beyond a bound, seen from a value that equals it. But it does where the bound may be cut, and beyond
+   zero: some engines sort -0.0 before 0.0. */
+TLI_FN int tli_scan_touches(const tli_scan_key *value, const tli_scan_key *bound)
+{
+    return bound->kind == value->kind && bound->kind != TLI_SCAN_UNKNOWN && !bound->truncated
+           && tli_scan_order(value, bound) == 0
+           && (value->kind != TLI_SCAN_REAL || value->real < 0 || value->real > 0);
+}
+
 /* Can a row with `column compare value` be there? NaN is greater than every number in the engines that read these
    tables, so an upper bound says nothing about > where NaNs may be. */
 TLI_FN int tli_scan_may(const tli_scan_range *r, tl_compare compare, const tli_scan_key *value)
@@ -18992,30 +19045,32 @@ TLI_FN int tli_scan_may(const tli_scan_range *r, tl_compare compare, const tli_s
     case TL_IN:
         return !tli_scan_below(value, &r->low) && !tli_scan_above(value, &r->high);
     case TL_LESS:
-        return !tli_scan_below(value, &r->low)
-               && !(r->low.kind == value->kind && tli_scan_order(value, &r->low) == 0 && !r->low.truncated);
+        return !tli_scan_below(value, &r->low) && !tli_scan_touches(value, &r->low);
     case TL_LESS_EQUAL:
         return !tli_scan_below(value, &r->low);
     case TL_GREATER:
-        return !r->no_nans || !(tli_scan_above(value, &r->high)
-                                || (r->high.kind == value->kind && r->high.kind != TLI_SCAN_UNKNOWN
-                                    && tli_scan_order(value, &r->high) == 0 && !r->high.truncated));
+        return !r->no_nans || !(tli_scan_above(value, &r->high) || tli_scan_touches(value, &r->high));
     default:
         return !r->no_nans || !tli_scan_above(value, &r->high);
     }
 }
 
-TLI_FN int tli_scan_may_match(const tl_condition_of *c, const tli_scan_range *r)
+/* A condition whose values are in the form of bounds. */
+typedef struct tli_scan_test {
+    const tl_condition_of *condition;
+    tli_scan_key *keys; /* condition->count of them */
+} tli_scan_test;
+
+TLI_FN int tli_scan_may_match(const tli_scan_test *test, const tli_scan_range *r)
 {
-    tli_scan_key key;
+    const tl_condition_of *c = test->condition;
     uint32_t i;
     if (c->compare == TL_IS_NULL)
         return !r->no_nulls;
     if (c->compare == TL_IS_NOT_NULL)
         return !r->all_null;
     for (i = 0; i < c->count; i++)
-        if (!tli_scan_key_of(c->field, c->values != NULL ? &c->values[i] : &c->value, &key)
-            || tli_scan_may(r, c->compare, &key))
+        if (tli_scan_may(r, c->compare, &test->keys[i]))
             return 1;
     return 0;
 }
@@ -19080,28 +19135,29 @@ TLI_FN int tli_scan_partition_range(const tl_metadata *m, const tl_field *f, con
 /* ---- plans ---- */
 
 /* Marks the files that cannot match: by partition, then by statistics. */
-TLI_FN void tli_scan_by_partition(const tl_filter *filter, const tl_files *files, uint8_t *out)
+TLI_FN void tli_scan_by_partition(const tl_metadata *m, const tli_scan_test *tests, uint32_t count,
+                                  const tl_files *files, uint8_t *out)
 {
     uint32_t i;
     size_t row;
     tl_file file;
     tli_scan_range range;
-    for (i = 0; i < filter->count; i++) {
-        const tl_condition_of *c = &filter->conditions[i];
-        if (c->compare > TL_IN || c->field->id != filter->table->metadata.partition_source_id)
+    for (i = 0; i < count; i++) {
+        const tl_condition_of *c = tests[i].condition;
+        if (c->compare > TL_IN || c->field->id != m->partition_source_id)
             continue;
         for (row = 0; row < files->count; row++) {
             if (out[row])
                 continue;
             tl_files_get(files, row, &file);
-            if (tli_scan_partition_range(&filter->table->metadata, c->field, &file, &range)
-                && !tli_scan_may_match(c, &range))
+            if (tli_scan_partition_range(m, c->field, &file, &range) && !tli_scan_may_match(&tests[i], &range))
                 out[row] = 1;
         }
     }
 }
 
-TLI_FN void tli_scan_by_statistics(const tl_filter *filter, const tl_columns *columns, uint8_t *out)
+TLI_FN void tli_scan_by_statistics(const tli_scan_test *tests, uint32_t count, const tl_columns *columns,
+                                   uint8_t *out)
 {
     size_t row;
     uint32_t i;
@@ -19111,11 +19167,11 @@ TLI_FN void tli_scan_by_statistics(const tl_filter *filter, const tl_columns *co
         tl_columns_get(columns, row, &column);
         if (out[column.file])
             continue;
-        for (i = 0; i < filter->count; i++) {
-            if (filter->conditions[i].field->id != column.field_id)
+        for (i = 0; i < count; i++) {
+            if (tests[i].condition->field->id != column.field_id)
                 continue;
-            tli_scan_range_of(filter->conditions[i].field, &column, &range);
-            if (!tli_scan_may_match(&filter->conditions[i], &range)) {
+            tli_scan_range_of(tests[i].condition->field, &column, &range);
+            if (!tli_scan_may_match(&tests[i], &range)) {
                 out[column.file] = 1;
                 break;
             }
@@ -19123,18 +19179,32 @@ TLI_FN void tli_scan_by_statistics(const tl_filter *filter, const tl_columns *co
     }
 }
 
-TLI_FN tl_status tli_scan_prune(tl_table *table, const tl_filter *filter, const tl_files *files, uint8_t *out,
-                                tl_error *err)
+TLI_FN tl_status tli_scan_prune(tl_table *table, const tl_filter *filter, const tl_allocator *a, const tl_files *files,
+                                uint8_t *out, tl_error *err)
 {
+    tli_scan_test tests[TL_FILTER_MAX];
     tl_columns columns;
-    tl_status st;
-    if (filter == NULL || filter->count == 0)
-        return TL_OK;
-    st = tl_head_columns(&table->head, TL_COLUMNS_ALL, &columns, err);
+    tli_scan_key *keys;
+    size_t total = 0;
+    uint32_t i, k;
+    tl_status st = tl_head_columns(&table->head, TL_COLUMNS_ALL, &columns, err);
     if (st != TL_OK)
         return st;
-    tli_scan_by_partition(filter, files, out);
-    tli_scan_by_statistics(filter, &columns, out);
+    for (i = 0; i < filter->count; i++)
+        total += filter->conditions[i].count;
+    keys = total > SIZE_MAX / 2 / sizeof *keys ? NULL : (tli_scan_key *)tli_mem_new(a, (total + 1) * sizeof *keys);
+    if (keys == NULL)
+        return tli_mem_failed(a, err);
+    for (i = 0, total = 0; i < filter->count; i++) { /* once, not for every file */
+        const tl_condition_of *c = &filter->conditions[i];
+        tests[i].condition = c;
+        tests[i].keys = keys + total;
+        for (k = 0; k < c->count; k++)
+            (void)tli_scan_key_of(c->field, c->values != NULL ? &c->values[k] : &c->value, &keys[total++]);
+    }
+    tli_scan_by_partition(&table->metadata, tests, filter->count, files, out);
+    tli_scan_by_statistics(tests, filter->count, &columns, out);
+    tli_mem_delete(a, keys, (total + 1) * sizeof *keys);
     return TL_OK;
 }
 
@@ -19172,15 +19242,17 @@ TLI_FN const tl_plan_file **tli_scan_sort(const tl_plan_file **order, const tl_p
     return order;
 }
 
-/* Finds the files' footers in the head: files by path, each footer by binary search. */
-TLI_FN void tli_scan_footers(tl_table *table, tl_plan_file *files, const tl_plan_file **by_path, size_t count)
+/* Finds the files' footers in the head: files by path (in `order`, with as much room behind it), each footer by binary
+   search. None, or none to be had: they are read from the files. */
+TLI_FN void tli_scan_footers(tl_table *table, tl_plan_file *files, const tl_plan_file **order, size_t count)
 {
+    const tl_plan_file **by_path;
     tl_footers footers;
     tl_footer footer;
     size_t i;
-    /* none, or none to be had: they are read from the files */
-    if (tl_head_footers(&table->head, &footers, NULL) != TL_OK)
+    if (tl_head_footers(&table->head, &footers, NULL) != TL_OK || footers.count == 0)
         return;
+    by_path = tli_scan_sort(order, order + count, count, tli_scan_path_before);
     for (i = 0; i < footers.count; i++) {
         size_t low = 0, high = count;
         tl_footers_get(&footers, i, &footer);
@@ -19222,10 +19294,8 @@ TLI_FN tl_status tli_scan_gather(tl_plan *plan, tl_table *table, const tl_files 
                 order[n] = &kept[n];
                 n++;
             }
-        if (footers) {
-            result = tli_scan_sort(order, order + n, n, tli_scan_path_before);
-            tli_scan_footers(table, kept, result, n);
-        }
+        if (footers)
+            tli_scan_footers(table, kept, order, n);
         for (i = 0; i < n; i++)
             order[i] = &kept[i];
         result = tli_scan_sort(order, order + n, n, tli_scan_before);
@@ -19261,7 +19331,8 @@ TL_API tl_status tl_plan_scan(tl_plan *plan, tl_table *table, const tl_filter *f
     if (out == NULL)
         return tli_mem_failed(&plan->allocator, err);
     TLI_FILL(out, 0, files.count + 1);
-    st = tli_scan_prune(table, filter, &files, out, err);
+    if (filter != NULL && filter->count != 0)
+        st = tli_scan_prune(table, filter, &plan->allocator, &files, out, err);
     if (st == TL_OK)
         st = tli_scan_gather(plan, table, &files, out, options == NULL || !options->no_footers, err);
     tli_mem_delete(&plan->allocator, out, files.count + 1);
@@ -19360,7 +19431,19 @@ TLI_FN void tli_op_clear(tl_op *op)
     uint32_t i;
     for (i = 0; i < op->slot_count; i++)
         tli_op_drop_answer(op, &op->slots[i]);
-    op->slot_count = op->queued = 0;
+    op->slot_count = op->queued = op->sleeping = 0;
+}
+
+/* Puts a slot at the end of the queue: requests are handed out in the order in which they were asked for. */
+TLI_FN void tli_op_enqueue(tl_op *op, tli_op_slot *slot, uint8_t state)
+{
+    uint32_t i = (uint32_t)(slot - op->slots);
+    if (op->queued++ == 0)
+        op->queue_head = i;
+    else
+        op->slots[op->queue_tail].next = i;
+    op->queue_tail = i;
+    slot->state = state;
 }
 
 TLI_FN void tli_op_fail(tl_op *op, tl_status status, const char *text, uint64_t position)
@@ -19423,14 +19506,14 @@ TLI_FN tl_request *tli_op_request(tl_op *op, tl_request_kind kind, tl_span key, 
     }
     slot = &op->slots[op->slot_count++];
     TLI_FILL(slot, 0, sizeof *slot);
-    slot->state = TLI_OP_QUEUED;
     slot->object_size = TL_WHOLE;
     slot->request.kind = kind;
     slot->request.key = key;
     slot->request.purpose = purpose;
     slot->request.length = TL_WHOLE;
+    slot->request.round = op->round + 1; /* nothing is out: all rounds before are over */
     slot->request.accept = kind == TL_GET ? op->options.accept : 0;
-    op->queued++;
+    tli_op_enqueue(op, slot, TLI_OP_QUEUED);
     return &slot->request;
 }
 
@@ -19446,10 +19529,10 @@ TLI_FN void tli_op_list_on(tl_op *op, tli_op_slot *slot)
 {
     TLI_ASSERT(slot->state == TLI_OP_ANSWERED && slot->more);
     slot->request.page = slot->page;
+    slot->request.round = op->round + 1;
     slot->more = 0;
     slot->tries = 0;
-    slot->state = TLI_OP_QUEUED;
-    op->queued++;
+    tli_op_enqueue(op, slot, TLI_OP_QUEUED);
 }
 
 /* Ends the operation because of an answer that is no good: failed, unsupported, cancelled, never sent. The text is the
@@ -19512,36 +19595,43 @@ TLI_INLINE int tli_op_sleeps(const tli_op_slot *slot)
 /* The pause or the machine's sleep ends: the request goes out anew, or the sleep is answered. */
 TLI_FN void tli_op_wake(tl_op *op, tli_op_slot *slot)
 {
-    if (slot->state != TLI_OP_PAUSE)
-        op->out--;
-    else
-        op->queued--;
+    op->sleeping--;
+    if (slot->state == TLI_OP_PAUSE) { /* its place in the queue is now the request's own */
+        slot->state = TLI_OP_QUEUED;
+        return;
+    }
+    op->out--;
     if (slot->request.kind == TL_SLEEP) {
         slot->state = TLI_OP_ANSWERED;
         slot->outcome = TL_OUTCOME_OK;
     } else {
-        slot->state = TLI_OP_QUEUED;
-        op->queued++;
+        tli_op_enqueue(op, slot, TLI_OP_QUEUED);
     }
 }
 
 TLI_FN void tli_op_wake_due(tl_op *op, int64_t now)
 {
     uint32_t i;
-    for (i = 0; i < op->slot_count; i++)
+    for (i = 0; op->sleeping != 0 && i < op->slot_count; i++)
         if (tli_op_sleeps(&op->slots[i]) && tli_op_over(&op->slots[i], now))
             tli_op_wake(op, &op->slots[i]);
 }
 
-/* Hands a queued request out, or the sleep that precedes sending it anew. */
-TLI_FN void tli_op_hand_out(tl_op *op, uint32_t i, int64_t now, tl_request *request)
+/* Hands the first of the queue out, or the sleep that precedes sending it anew. */
+TLI_FN int tli_op_hand_out(tl_op *op, int64_t now, tl_request *request)
 {
-    tli_op_slot *slot = &op->slots[i];
-    int pause = slot->state == TLI_OP_PAUSE, sleep = pause || slot->request.kind == TL_SLEEP;
-    slot->token = TLI_OP_TOKEN(++op->sequence, i, (uint64_t)sleep);
+    tli_op_slot *slot;
+    int pause, sleep;
+    if (op->queued == 0 || op->out >= op->options.in_flight)
+        return 0;
+    slot = &op->slots[op->queue_head];
+    pause = slot->state == TLI_OP_PAUSE;
+    sleep = pause || slot->request.kind == TL_SLEEP;
+    slot->request.token = TLI_OP_TOKEN(++op->sequence, op->queue_head, (uint64_t)sleep);
     *request = slot->request;
     if (pause) {
         TLI_FILL(request, 0, sizeof *request);
+        request->token = slot->request.token;
         request->kind = TL_SLEEP;
         request->purpose = TL_PURPOSE_PAUSE;
         request->until = slot->until;
@@ -19549,28 +19639,17 @@ TLI_FN void tli_op_hand_out(tl_op *op, uint32_t i, int64_t now, tl_request *requ
     } else if (sleep) {
         slot->began = now;
         slot->until = slot->request.until;
+        op->sleeping++;
     } else {
         op->round = TLI_MAX(op->round, slot->request.round);
         op->requests++;
     }
-    request->token = slot->token;
     slot->state = pause ? TLI_OP_PAUSING : TLI_OP_OUT;
     op->out++;
     op->queued--;
+    op->queue_head = slot->next;
     tli_op_trace(op, request, NULL);
-}
-
-TLI_FN int tli_op_next_queued(tl_op *op, int64_t now, tl_request *request)
-{
-    uint32_t i;
-    if (op->queued == 0 || op->out >= op->options.in_flight)
-        return 0;
-    for (i = 0; i < op->slot_count; i++)
-        if (op->slots[i].state == TLI_OP_QUEUED || op->slots[i].state == TLI_OP_PAUSE) {
-            tli_op_hand_out(op, i, now, request);
-            return 1;
-        }
-    return 0;
+    return 1;
 }
 
 TLI_INLINE int tli_op_final(const tl_op *op)
@@ -19578,19 +19657,15 @@ TLI_INLINE int tli_op_final(const tl_op *op)
     return op->turn >= TL_DONE;
 }
 
-/* A new round for what advance queued: every request of it waited for all before. */
+/* The machine's turn: what it queues is a new round. */
 TLI_FN void tli_op_advance(tl_op *op)
 {
-    uint32_t i, round = op->round + 1;
     if (op->cancelled && !op->machine->settles) {
         tli_op_fail(op, TL_CANCELLED, "cancelled", TL_NO_POSITION);
         tli_op_clear(op);
         return;
     }
     op->cut = (uint8_t)(op->machine->advance(op) == 0);
-    for (i = 0; i < op->slot_count; i++)
-        if (op->slots[i].state == TLI_OP_QUEUED)
-            op->slots[i].request.round = round;
     TLI_ASSERT(op->cut || op->queued != 0 || tli_op_final(op));
     if (tli_op_final(op))
         tli_op_clear(op);
@@ -19611,7 +19686,7 @@ TLI_FN tl_turn tli_op_step(tl_op *op, int64_t now, tl_request *request)
         }
         if (tli_op_final(op))
             return (tl_turn)op->turn;
-        if (tli_op_next_queued(op, now, request))
+        if (tli_op_hand_out(op, now, request))
             return TL_WANTS;
         if (op->out != 0 || op->queued != 0)
             return TL_WAITS;
@@ -19639,7 +19714,7 @@ TL_API int64_t tl_deadline(const tl_op *op)
     uint32_t i;
     if (op->cut)
         return op->now;
-    for (i = 0; i < op->slot_count; i++)
+    for (i = 0; op->sleeping != 0 && i < op->slot_count; i++)
         if (tli_op_sleeps(&op->slots[i]) && op->slots[i].state != TLI_OP_PAUSE)
             earliest = TLI_MIN(earliest, op->slots[i].until);
     return earliest;
@@ -19651,29 +19726,30 @@ TL_API int64_t tl_deadline(const tl_op *op)
 TLI_FN tl_status tli_op_keep_texts(tl_op *op, tli_op_slot *slot, const tl_completion *c)
 {
     tl_span page = c->outcome == TL_OUTCOME_OK ? c->next_page : c->text;
+    size_t etag = c->etag.data == NULL || slot->request.kind == TL_STAT ? 0 : c->etag.size; /* no machine asks a stat */
     char *block;
     if (c->outcome != TL_OUTCOME_OK)
         page.size = TLI_MIN(page.size, (size_t)TLI_OP_TEXT);
     if (page.data == NULL)
         page.size = 0;
-    if (c->etag.size > 65536 || page.size > 65536)
+    if (etag > 65536 || page.size > 65536)
         return TL_LIMIT;
     if (page.data != NULL && slot->request.page.data != NULL && c->outcome == TL_OUTCOME_OK
         && tl_span_equal(page, slot->request.page))
         return TL_STORE; /* a listing that does not go on */
     block = NULL;
-    if (c->etag.data != NULL || page.data != NULL) {
-        block = (char *)tli_mem_new(&op->options.allocator, c->etag.size + page.size + 1);
+    if (etag != 0 || page.data != NULL) {
+        block = (char *)tli_mem_new(&op->options.allocator, etag + page.size + 1);
         if (block == NULL)
             return TL_NO_MEMORY;
-        if (c->etag.size != 0)
-            TLI_COPY(block, c->etag.data, c->etag.size);
+        if (etag != 0)
+            TLI_COPY(block, c->etag.data, etag);
         if (page.size != 0)
-            TLI_COPY(block + c->etag.size, page.data, page.size);
+            TLI_COPY(block + etag, page.data, page.size);
     }
     tli_op_drop_texts(op, slot); /* of the page before */
-    slot->etag = tli_text_span(block, c->etag.size);
-    slot->page = tli_text_span(block == NULL ? NULL : block + c->etag.size, page.size);
+    slot->etag = tli_text_span(block, etag);
+    slot->page = tli_text_span(block == NULL ? NULL : block + etag, page.size);
     return TL_OK;
 }
 
@@ -19729,8 +19805,8 @@ TLI_FN tl_status tli_op_file(tl_op *op, tli_op_slot *slot, const tl_completion *
         slot->began = now;
         slot->until = now > INT64_MAX - c->retry_ms ? INT64_MAX : now + c->retry_ms;
         slot->request.round = op->round + 1;
-        slot->state = TLI_OP_PAUSE;
-        op->queued++;
+        tli_op_enqueue(op, slot, TLI_OP_PAUSE);
+        op->sleeping++;
         return TL_OK;
     }
     slot->state = TLI_OP_ANSWERED;
@@ -19756,7 +19832,7 @@ TLI_FN tli_op_slot *tli_op_find(tl_op *op, uint64_t token, int *late)
 {
     uint64_t i = (token >> 1) & ((1u << TLI_OP_SLOT_BITS) - 1), sequence = token >> (TLI_OP_SLOT_BITS + 1);
     *late = (token & 1) != 0 && sequence != 0 && sequence <= op->sequence;
-    if (i >= op->slot_count || op->slots[i].token != token)
+    if (i >= op->slot_count || op->slots[i].request.token != token)
         return NULL;
     if (op->slots[i].state != TLI_OP_OUT && op->slots[i].state != TLI_OP_PAUSING)
         return NULL;
@@ -19804,15 +19880,14 @@ TL_API void tl_cancel(tl_op *op, int64_t now)
     op->cancelled = 1;
     for (i = 0; i < op->slot_count; i++) {
         tli_op_slot *slot = &op->slots[i];
-        if (tli_op_sleeps(slot)) {
+        if (tli_op_sleeps(slot))
             tli_op_wake(op, slot);
-        }
         if (slot->state == TLI_OP_QUEUED) {
-            op->queued--;
             slot->state = TLI_OP_ANSWERED;
             slot->outcome = TL_OUTCOME_NEVER_SENT;
         }
     }
+    op->queued = 0;
     if (op->driven && !op->inside)
         tli_op_drive(op, now);
 }
@@ -21124,7 +21199,7 @@ typedef struct tli_load_files {
 
 TLI_FN char *tli_load_place(tl_load *load, uint32_t i)
 {
-    return load->keys + (size_t)(i + 1) * (load->location.size + TLI_KEYS_ROOM);
+    return load->keys + load->location.size + (size_t)i * (load->location.size + TLI_KEYS_ROOM);
 }
 
 TLI_FN tl_request *tli_load_ask(tl_load *load, uint32_t place, tl_request_kind kind, const char *name, uint64_t version,
@@ -21251,7 +21326,7 @@ TLI_FN tl_table *tli_load_decode_head(tl_load *load, uint64_t version, tli_blob 
         tl_table_drop(t);
         return NULL;
     }
-    t->memory += t->metadata.json.memory;
+    t->memory += t->metadata.json.memory + tli_mem_store_size(t->head.document.store);
     TLI_FILL(why, 0, sizeof *why); /* of a peek before */
     return t;
 }
@@ -21271,6 +21346,10 @@ TLI_FN uint64_t tli_load_head_version(tl_load *load, tli_op_slot *slot)
     }
     if (tl_head_peek(&header, slot->body->data, slot->body->size, why) != TL_OK)
         return 0;
+    if (header.version != 0 && header.version == load->gone) {
+        (void)tli_err(why, TL_ABSENT, "the head describes a version that is not there", TL_NO_POSITION);
+        return 0;
+    }
     if (header.version == 0 || header.version == UINT64_MAX
         || tli_lake_barred(load->lake, load->location, header.version)) {
         (void)tli_err(why, TL_CORRUPT, "the head is barred", TL_NO_POSITION);
@@ -21542,6 +21621,10 @@ TLI_FN int tli_load_checked(tl_load *load)
     load->known = NULL;
     if (next && load->unconfirmed)
         return tli_load_chain(load, load->version + 1);
+    if (!next) { /* neither hint nor head that leads there again */
+        load->gone = load->version;
+        load->no_hint = 1;
+    }
     return tli_load_peek(load);
 }
 
@@ -21620,6 +21703,22 @@ TLI_FN int tli_load_exact(tl_load *load)
 
 /* ---- LIST-FILE and MANIFESTS ---- */
 
+/* A list or manifest is not there. An old version has expired. The newest was, while it was read: look for it anew, but
+   not twice. */
+TLI_FN int tli_load_vanished(tl_load *load, const char *text, tl_span key)
+{
+    if (load->options.version != 0)
+        return tli_load_fails(load, TL_ABSENT, "this version has expired: its metadata is there, its manifests are not",
+                              key);
+    if (load->expired == load->version)
+        return tli_load_fails(load, TL_CORRUPT, text, key);
+    load->expired = load->version;
+    tli_op_clear(&load->op);
+    tl_table_drop(load->known);
+    load->known = NULL;
+    return tli_load_peek(load);
+}
+
 /* The version is whole. */
 TLI_FN int tli_load_whole(tl_load *load)
 {
@@ -21642,7 +21741,7 @@ TLI_FN int tli_load_finish_files(tl_load *load, tl_error *why)
         return tli_load_fail(load, why, t->metadata.manifest_list);
     t->head.version = t->version;
     t->has_files = 1;
-    t->memory += (size_t)load->files->files.memory;
+    t->memory += tli_mem_store_size(t->head.document.store);
     return tli_load_whole(load);
 }
 
@@ -21687,7 +21786,7 @@ TLI_FN int tli_load_listed_manifests(tl_load *load)
     tl_error why;
     uint32_t i;
     if (slot->outcome == TL_OUTCOME_NOT_FOUND)
-        return tli_load_fails(load, TL_CORRUPT, "the manifest list is not there", slot->request.key);
+        return tli_load_vanished(load, "the manifest list is not there", slot->request.key);
     if (slot->outcome != TL_OUTCOME_OK)
         return tli_load_bad(load, 0);
     if (tli_iceberg_read_list(&f->list, slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, &why)
@@ -21712,7 +21811,7 @@ TLI_FN int tli_load_read_manifests(tl_load *load)
     for (; f->next < f->list.count; f->next++) {
         tli_op_slot *slot = tli_op_answer(&load->op, f->next);
         if (slot->outcome == TL_OUTCOME_NOT_FOUND)
-            return tli_load_fails(load, TL_CORRUPT, "a manifest is not there", slot->request.key);
+            return tli_load_vanished(load, "a manifest is not there", slot->request.key);
         if (slot->outcome != TL_OUTCOME_OK)
             return tli_load_bad(load, f->next);
         if (share != 0 && bytes >= share)
@@ -21791,8 +21890,9 @@ TLI_FN void tli_load_end(tl_op *op)
     tl_table_drop(load->head_table);
     load->table = load->known = load->head_table = NULL;
     tli_load_drop_files(load);
-    tli_mem_delete(a, load->keys, load->keys_size);
-    load->keys = NULL;
+    if (load->keys_size != 0)
+        tli_mem_delete(a, load->keys, load->keys_size);
+    load->keys_size = 0;
 }
 
 TLI_FN const char *tli_load_state(const tl_op *op)
@@ -21807,16 +21907,18 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
     static const tli_op_machine machine = {tli_load_advance, tli_load_take, tli_load_spare, tli_load_end,
                                            tli_load_state,
                                            1, 0};
-    TLI_FILL(load, 0, sizeof *load);
+    TLI_FILL(load, 0, offsetof(tl_load, room));
     tli_op_begin(&load->op, &machine, &lake->options.op);
     load->lake = lake;
     if (options != NULL)
         load->options = *options;
     while (location.size != 0 && location.data[location.size - 1] == '/')
         location.size--;
-    load->keys_size = (location.size + TLI_KEYS_ROOM) * 4;
-    load->keys = location.size > SIZE_MAX / 16 ? NULL : (char *)tli_mem_new(&lake->options.op.allocator,
-                                                                            load->keys_size);
+    load->keys = load->room;
+    if (location.size > (sizeof load->room - 3 * TLI_KEYS_ROOM) / 4) {
+        load->keys_size = location.size > SIZE_MAX / 16 ? 0 : location.size * 4 + 3 * TLI_KEYS_ROOM;
+        load->keys = load->keys_size == 0 ? NULL : (char *)tli_mem_new(&load->op.options.allocator, load->keys_size);
+    }
     if (load->keys == NULL) {
         load->keys_size = 0;
         tli_op_fail(&load->op, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);

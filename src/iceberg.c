@@ -30,22 +30,27 @@ typedef struct tli_iceberg_files {
     tl_column *columns;
     int64_t *splits;
     size_t file_count, file_capacity, column_count, column_capacity, split_count, split_capacity;
-    uint64_t memory;  /* of the finished document */
 } tli_iceberg_files;
 
-/* Room for one more item of a growing array: the block, moved or not; NULL with err filled. */
-TLI_FN void *tli_iceberg_room(const tl_allocator *a, void *items, size_t *capacity, size_t count, size_t size,
-                              tl_error *err)
+/* Room for one more item of a growing array: the block, moved or not; NULL with err filled. What it grows by is charged
+   to the store: a manifest of a few bytes may announce millions of entries. */
+TLI_FN void *tli_iceberg_room(tli_store *store, void *items, size_t *capacity, size_t count, size_t size, tl_error *err)
 {
     size_t more = *capacity == 0 ? 64 : *capacity + *capacity / 2;
     void *grown;
     if (count < *capacity)
         return items;
-    grown = more > SIZE_MAX / 2 / size ? NULL : tli_mem_resize(a, items, *capacity * size, more * size);
-    if (grown == NULL)
-        (void)tli_mem_failed(a, err);
-    else
-        *capacity = more;
+    if ((uint64_t)(more - *capacity) * size > store->budget) {
+        (void)tli_err_need(err, TL_LIMIT, "limits.decoded_bytes", TL_NO_POSITION, (uint64_t)more * size);
+        return NULL;
+    }
+    grown = tli_mem_resize(&store->allocator, items, *capacity * size, more * size);
+    if (grown == NULL) {
+        (void)tli_mem_failed(&store->allocator, err);
+        return NULL;
+    }
+    store->budget -= (uint64_t)(more - *capacity) * size;
+    *capacity = more;
     return grown;
 }
 
@@ -83,14 +88,22 @@ TLI_FN int32_t tli_iceberg_id(const tl_avro_node *field, const tli_iceberg_name 
     return -1;
 }
 
-/* No id may stand twice in one record: which of the two would it be? */
-TLI_FN tl_status tli_iceberg_unique(const tl_avro *avro, const tl_avro_node *record, tl_error *err)
+/* No field that is read may stand twice in one record: which of the two would it be? */
+TLI_FN tl_status tli_iceberg_unique(const tl_avro *avro, const tl_avro_node *record, const tli_iceberg_name *names,
+                                    size_t count, tl_error *err)
 {
-    uint32_t i, k, a, b;
-    for (i = 0, a = record->first; i < record->count; i++, a = avro->nodes[a].next)
-        for (k = i + 1, b = avro->nodes[a].next; k < record->count; k++, b = avro->nodes[b].next)
-            if (avro->nodes[a].field_id >= 0 && avro->nodes[a].field_id == avro->nodes[b].field_id)
-                return tli_err(err, TL_CORRUPT, "a field id stands twice in an Avro schema", TL_NO_POSITION);
+    uint32_t i, a, seen = 0;
+    size_t k;
+    for (i = 0, a = record->first; i < record->count; i++, a = avro->nodes[a].next) {
+        int32_t id = tli_iceberg_id(&avro->nodes[a], names, count);
+        for (k = 0; k < count; k++) {
+            if (names[k].id != id)
+                continue;
+            if (seen >> k & 1)
+                return tli_err(err, TL_CORRUPT, "a field stands twice in an Avro schema", TL_NO_POSITION);
+            seen |= (uint32_t)1 << k;
+        }
+    }
     return TL_OK;
 }
 
@@ -127,7 +140,7 @@ TLI_FN void tli_iceberg_list_value(tli_iceberg_manifest *m, int32_t id, const tl
 
 /* One row of the list is whole: path, length, spec and snapshot must have been there. */
 TLI_FN tl_status tli_iceberg_list_row(tli_iceberg_list *list, tli_iceberg_manifest *m, uint32_t seen,
-                                      const tl_allocator *a, tl_error *err)
+                                      tl_error *err)
 {
     size_t capacity = list->capacity;
     tli_iceberg_manifest *entries;
@@ -136,7 +149,8 @@ TLI_FN tl_status tli_iceberg_list_row(tli_iceberg_list *list, tli_iceberg_manife
         return tli_err(err, TL_CORRUPT, "a manifest list entry without path or length", TL_NO_POSITION);
     if (m->content != 0)
         return tli_err(err, TL_UNSUPPORTED, "a manifest of delete files", TL_NO_POSITION);
-    entries = (tli_iceberg_manifest *)tli_iceberg_room(a, list->entries, &capacity, list->count, sizeof *m, err);
+    entries = (tli_iceberg_manifest *)tli_iceberg_room(list->store, list->entries, &capacity, list->count, sizeof *m,
+                                                       err);
     if (entries == NULL)
         return err->status;
     list->entries = entries;
@@ -176,7 +190,7 @@ TLI_FN tl_status tli_iceberg_read_list(tli_iceberg_list *list, const void *bytes
     }
     st = tl_avro_open(avro, bytes, size, limits, &a, err);
     if (st == TL_OK)
-        st = tli_iceberg_unique(avro, &avro->nodes[0], err);
+        st = tli_iceberg_unique(avro, &avro->nodes[0], tli_iceberg_list_names, TLI_COUNT(tli_iceberg_list_names), err);
     v.event = TL_AVRO_VALUE;
     while (st == TL_OK && v.event != TL_AVRO_EOF) {
         st = tl_avro_next(avro, &v, err);
@@ -190,7 +204,7 @@ TLI_FN tl_status tli_iceberg_read_list(tli_iceberg_list *list, const void *bytes
             if (avro->rows > limits->batches)
                 st = tli_err_need(err, TL_LIMIT, "limits.batches", TL_NO_POSITION, avro->rows);
             else
-                st = tli_iceberg_list_row(list, &m, seen, &a, err);
+                st = tli_iceberg_list_row(list, &m, seen, err);
             TLI_FILL(&m, 0, sizeof m);
             seen = 0;
         }
@@ -251,7 +265,7 @@ TLI_FN tl_column *tli_iceberg_column(tli_iceberg_files *f, tli_iceberg_entry *e,
     for (i = f->column_count; e->unsorted && i > e->first_column; i--)
         if (f->columns[i - 1].field_id == (int32_t)e->key)
             return &f->columns[i - 1];
-    c = (tl_column *)tli_iceberg_room(&f->allocator, f->columns, &f->column_capacity, f->column_count, sizeof *c, err);
+    c = (tl_column *)tli_iceberg_room(f->store, f->columns, &f->column_capacity, f->column_count, sizeof *c, err);
     if (c == NULL)
         return NULL;
     f->columns = c;
@@ -322,7 +336,7 @@ TLI_FN tl_status tli_iceberg_pair(tli_iceberg_files *f, tli_iceberg_entry *e, co
 
 TLI_FN tl_status tli_iceberg_split(tli_iceberg_files *f, tli_iceberg_entry *e, int64_t value, tl_error *err)
 {
-    int64_t *splits = (int64_t *)tli_iceberg_room(&f->allocator, f->splits, &f->split_capacity, f->split_count,
+    int64_t *splits = (int64_t *)tli_iceberg_room(f->store, f->splits, &f->split_capacity, f->split_count,
                                                   sizeof *splits, err);
     if (splits == NULL)
         return err->status;
@@ -460,7 +474,7 @@ TLI_FN tl_status tli_iceberg_row(tli_iceberg_files *f, tli_iceberg_entry *e, con
     }
     if (f->file_count >= UINT32_MAX || f->file_count >= f->limits.rows)
         return tli_err_need(err, TL_LIMIT, "limits.rows", TL_NO_POSITION, f->file_count);
-    files = (tl_file *)tli_iceberg_room(&f->allocator, f->files, &f->file_capacity, f->file_count, sizeof e->file, err);
+    files = (tl_file *)tli_iceberg_room(f->store, f->files, &f->file_capacity, f->file_count, sizeof e->file, err);
     if (files == NULL)
         return err->status;
     f->files = files;
@@ -517,6 +531,20 @@ TLI_FN tl_status tli_iceberg_begin(tli_iceberg_files *f, const tl_metadata *meta
     return f->store != NULL ? TL_OK : TL_NO_MEMORY;
 }
 
+/* The fields of an entry and of the data file in it stand there once. */
+TLI_FN tl_status tli_iceberg_check_schema(const tl_avro *avro, tl_error *err)
+{
+    const tl_avro_node *root = &avro->nodes[0];
+    const size_t count = TLI_COUNT(tli_iceberg_entry_names);
+    tl_status st = tli_iceberg_unique(avro, root, tli_iceberg_entry_names, count, err);
+    uint32_t i, a;
+    for (i = 0, a = root->first; st == TL_OK && i < root->count; i++, a = avro->nodes[a].next)
+        if (tli_iceberg_id(&avro->nodes[a], tli_iceberg_entry_names, count) == 2
+            && avro->nodes[a].kind == TL_AVRO_RECORD)
+            st = tli_iceberg_unique(avro, &avro->nodes[a], tli_iceberg_entry_names, count, err);
+    return st;
+}
+
 /* Adds one manifest object, in the order of the list. The bytes are not needed afterwards. */
 TLI_FN tl_status tli_iceberg_add(tli_iceberg_files *f, const tli_iceberg_manifest *manifest, const void *bytes,
                                  size_t size, tl_error *err)
@@ -527,7 +555,7 @@ TLI_FN tl_status tli_iceberg_add(tli_iceberg_files *f, const tli_iceberg_manifes
         return tli_mem_failed(&f->allocator, err);
     st = tl_avro_open(avro, bytes, size, &f->limits, &f->allocator, err);
     if (st == TL_OK)
-        st = tli_iceberg_unique(avro, &avro->nodes[0], err);
+        st = tli_iceberg_check_schema(avro, err);
     if (st == TL_OK)
         st = tli_iceberg_read_entries(f, avro, manifest, err);
     tl_avro_close(avro);
@@ -540,7 +568,6 @@ TLI_FN tl_status tli_iceberg_finish(tli_iceberg_files *f, tl_document *document,
 {
     tl_head_parts parts;
     size_t i, split = 0;
-    tl_status st;
     for (i = 0; i < f->file_count; i++) { /* only now do the split offsets lie still */
         f->files[i].split_offsets = f->splits == NULL ? NULL : f->splits + split;
         split += f->files[i].split_count;
@@ -552,9 +579,7 @@ TLI_FN tl_status tli_iceberg_finish(tli_iceberg_files *f, tl_document *document,
     parts.columns = f->columns;
     parts.column_count = f->column_count;
     document->allocator = f->allocator;
-    st = tli_view_document(document, &parts, err);
-    f->memory = f->file_count * sizeof(tl_file) + f->column_count * sizeof(tl_column);
-    return st;
+    return tli_view_document(document, &parts, err);
 }
 
 TLI_FN void tli_iceberg_end(tli_iceberg_files *f)

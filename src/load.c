@@ -20,7 +20,7 @@ typedef struct tli_load_files {
 
 TLI_FN char *tli_load_place(tl_load *load, uint32_t i)
 {
-    return load->keys + (size_t)(i + 1) * (load->location.size + TLI_KEYS_ROOM);
+    return load->keys + load->location.size + (size_t)i * (load->location.size + TLI_KEYS_ROOM);
 }
 
 TLI_FN tl_request *tli_load_ask(tl_load *load, uint32_t place, tl_request_kind kind, const char *name, uint64_t version,
@@ -147,7 +147,7 @@ TLI_FN tl_table *tli_load_decode_head(tl_load *load, uint64_t version, tli_blob 
         tl_table_drop(t);
         return NULL;
     }
-    t->memory += t->metadata.json.memory;
+    t->memory += t->metadata.json.memory + tli_mem_store_size(t->head.document.store);
     TLI_FILL(why, 0, sizeof *why); /* of a peek before */
     return t;
 }
@@ -167,6 +167,10 @@ TLI_FN uint64_t tli_load_head_version(tl_load *load, tli_op_slot *slot)
     }
     if (tl_head_peek(&header, slot->body->data, slot->body->size, why) != TL_OK)
         return 0;
+    if (header.version != 0 && header.version == load->gone) {
+        (void)tli_err(why, TL_ABSENT, "the head describes a version that is not there", TL_NO_POSITION);
+        return 0;
+    }
     if (header.version == 0 || header.version == UINT64_MAX
         || tli_lake_barred(load->lake, load->location, header.version)) {
         (void)tli_err(why, TL_CORRUPT, "the head is barred", TL_NO_POSITION);
@@ -438,6 +442,10 @@ TLI_FN int tli_load_checked(tl_load *load)
     load->known = NULL;
     if (next && load->unconfirmed)
         return tli_load_chain(load, load->version + 1);
+    if (!next) { /* neither hint nor head that leads there again */
+        load->gone = load->version;
+        load->no_hint = 1;
+    }
     return tli_load_peek(load);
 }
 
@@ -516,6 +524,22 @@ TLI_FN int tli_load_exact(tl_load *load)
 
 /* ---- LIST-FILE and MANIFESTS ---- */
 
+/* A list or manifest is not there. An old version has expired. The newest was, while it was read: look for it anew, but
+   not twice. */
+TLI_FN int tli_load_vanished(tl_load *load, const char *text, tl_span key)
+{
+    if (load->options.version != 0)
+        return tli_load_fails(load, TL_ABSENT, "this version has expired: its metadata is there, its manifests are not",
+                              key);
+    if (load->expired == load->version)
+        return tli_load_fails(load, TL_CORRUPT, text, key);
+    load->expired = load->version;
+    tli_op_clear(&load->op);
+    tl_table_drop(load->known);
+    load->known = NULL;
+    return tli_load_peek(load);
+}
+
 /* The version is whole. */
 TLI_FN int tli_load_whole(tl_load *load)
 {
@@ -538,7 +562,7 @@ TLI_FN int tli_load_finish_files(tl_load *load, tl_error *why)
         return tli_load_fail(load, why, t->metadata.manifest_list);
     t->head.version = t->version;
     t->has_files = 1;
-    t->memory += (size_t)load->files->files.memory;
+    t->memory += tli_mem_store_size(t->head.document.store);
     return tli_load_whole(load);
 }
 
@@ -583,7 +607,7 @@ TLI_FN int tli_load_listed_manifests(tl_load *load)
     tl_error why;
     uint32_t i;
     if (slot->outcome == TL_OUTCOME_NOT_FOUND)
-        return tli_load_fails(load, TL_CORRUPT, "the manifest list is not there", slot->request.key);
+        return tli_load_vanished(load, "the manifest list is not there", slot->request.key);
     if (slot->outcome != TL_OUTCOME_OK)
         return tli_load_bad(load, 0);
     if (tli_iceberg_read_list(&f->list, slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, &why)
@@ -608,7 +632,7 @@ TLI_FN int tli_load_read_manifests(tl_load *load)
     for (; f->next < f->list.count; f->next++) {
         tli_op_slot *slot = tli_op_answer(&load->op, f->next);
         if (slot->outcome == TL_OUTCOME_NOT_FOUND)
-            return tli_load_fails(load, TL_CORRUPT, "a manifest is not there", slot->request.key);
+            return tli_load_vanished(load, "a manifest is not there", slot->request.key);
         if (slot->outcome != TL_OUTCOME_OK)
             return tli_load_bad(load, f->next);
         if (share != 0 && bytes >= share)
@@ -687,8 +711,9 @@ TLI_FN void tli_load_end(tl_op *op)
     tl_table_drop(load->head_table);
     load->table = load->known = load->head_table = NULL;
     tli_load_drop_files(load);
-    tli_mem_delete(a, load->keys, load->keys_size);
-    load->keys = NULL;
+    if (load->keys_size != 0)
+        tli_mem_delete(a, load->keys, load->keys_size);
+    load->keys_size = 0;
 }
 
 TLI_FN const char *tli_load_state(const tl_op *op)
@@ -703,16 +728,18 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
     static const tli_op_machine machine = {tli_load_advance, tli_load_take, tli_load_spare, tli_load_end,
                                            tli_load_state,
                                            1, 0};
-    TLI_FILL(load, 0, sizeof *load);
+    TLI_FILL(load, 0, offsetof(tl_load, room));
     tli_op_begin(&load->op, &machine, &lake->options.op);
     load->lake = lake;
     if (options != NULL)
         load->options = *options;
     while (location.size != 0 && location.data[location.size - 1] == '/')
         location.size--;
-    load->keys_size = (location.size + TLI_KEYS_ROOM) * 4;
-    load->keys = location.size > SIZE_MAX / 16 ? NULL : (char *)tli_mem_new(&lake->options.op.allocator,
-                                                                            load->keys_size);
+    load->keys = load->room;
+    if (location.size > (sizeof load->room - 3 * TLI_KEYS_ROOM) / 4) {
+        load->keys_size = location.size > SIZE_MAX / 16 ? 0 : location.size * 4 + 3 * TLI_KEYS_ROOM;
+        load->keys = load->keys_size == 0 ? NULL : (char *)tli_mem_new(&load->op.options.allocator, load->keys_size);
+    }
     if (load->keys == NULL) {
         load->keys_size = 0;
         tli_op_fail(&load->op, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);

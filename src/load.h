@@ -15,7 +15,9 @@
    LIST-FILE  get the manifest list -> MANIFESTS
    MANIFESTS  get all manifests -> DONE
    EXACT n    get vn (options.version) -> LIST-FILE, DONE or NONE
-   A second PEEK that leads back: FAILED. Whatever keeps the head from being had or decoded means "no head", with the
+   A list or manifest that is not there: the version was expired meanwhile: PEEK; of an exact version, or of the same
+   version again: FAILED.
+   A third PEEK: FAILED. Whatever keeps the head from being had or decoded means "no head", with the
    reason kept in why_no_head. Any other bad answer: FAILED; only "not found" means absent. */
 #ifndef TIMELAKE_NO_LAKE
 
@@ -29,6 +31,8 @@ typedef struct tl_load_options {
     uint8_t no_files;   /* metadata is enough: no manifests are read */
 } tl_load_options;
 
+#define TL_LOAD_ROOM 704 /* bytes of keys within a load: locations of up to 128 bytes need no allocation */
+
 typedef struct tl_load {
     tl_op op;
     tl_table *table;      /* when done: one count is the load's own, until tl_op_end */
@@ -38,13 +42,14 @@ typedef struct tl_load {
     tl_load_options options;
     tl_table *known;
     tl_table *head_table;
-    char *keys;
-    size_t keys_size;
+    char *keys; /* the location, then places for keys: `room`, or allocated */
+    size_t keys_size; /* of an allocation, else 0 */
     tl_span location;
     uint64_t version;
     uint64_t listed;
     uint64_t hint;
-    uint64_t gone;
+    uint64_t gone;    /* a version that hint or head named and that is not there */
+    uint64_t expired; /* one whose manifests were not there */
     int64_t began;
     struct tli_load_files *files;
     uint32_t peeks;
@@ -59,10 +64,11 @@ typedef struct tl_load {
     uint8_t listing;
     uint8_t pages;
     uint8_t unconfirmed;
+    char room[TL_LOAD_ROOM];
 } tl_load;
 
 /* Begins. The location (with or without a slash at its end) and options are copied. Done: load->table. None: no such
-   table. Failed with TL_CORRUPT, TL_UNSUPPORTED (formats that are newer, delete files), TL_STORE, TL_LIMIT, ... and
-   the key. */
+   table, or not this version. Failed with TL_ABSENT (an exact version that has expired), TL_CORRUPT, TL_UNSUPPORTED
+   (formats that are newer, delete files), TL_STORE, TL_LIMIT, ... and the key. */
 TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const tl_load_options *options);
 #endif /* TIMELAKE_NO_LAKE */

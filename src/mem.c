@@ -336,6 +336,16 @@ TLI_FN void tli_mem_store_drop(tli_store *s)
     tli_mem_delete(&a, s, sizeof *s);
 }
 
+/* Bytes of the arena, as they were allocated. */
+TLI_FN size_t tli_mem_store_size(const tli_store *s)
+{
+    const tli_mem_chunk *chunk;
+    size_t size = 0;
+    for (chunk = s == NULL ? NULL : s->chunks; chunk != NULL; chunk = chunk->next)
+        size += chunk->size;
+    return size;
+}
+
 #define TLI_MEM_CHUNK 8192u
 #define TLI_MEM_CHUNK_HEADER ((sizeof(tli_mem_chunk) + TLI_MEM_ALIGN - 1) & ~(size_t)(TLI_MEM_ALIGN - 1))
 

@@ -78,7 +78,19 @@ TLI_FN void tli_op_clear(tl_op *op)
     uint32_t i;
     for (i = 0; i < op->slot_count; i++)
         tli_op_drop_answer(op, &op->slots[i]);
-    op->slot_count = op->queued = 0;
+    op->slot_count = op->queued = op->sleeping = 0;
+}
+
+/* Puts a slot at the end of the queue: requests are handed out in the order in which they were asked for. */
+TLI_FN void tli_op_enqueue(tl_op *op, tli_op_slot *slot, uint8_t state)
+{
+    uint32_t i = (uint32_t)(slot - op->slots);
+    if (op->queued++ == 0)
+        op->queue_head = i;
+    else
+        op->slots[op->queue_tail].next = i;
+    op->queue_tail = i;
+    slot->state = state;
 }
 
 TLI_FN void tli_op_fail(tl_op *op, tl_status status, const char *text, uint64_t position)
@@ -141,14 +153,14 @@ TLI_FN tl_request *tli_op_request(tl_op *op, tl_request_kind kind, tl_span key, 
     }
     slot = &op->slots[op->slot_count++];
     TLI_FILL(slot, 0, sizeof *slot);
-    slot->state = TLI_OP_QUEUED;
     slot->object_size = TL_WHOLE;
     slot->request.kind = kind;
     slot->request.key = key;
     slot->request.purpose = purpose;
     slot->request.length = TL_WHOLE;
+    slot->request.round = op->round + 1; /* nothing is out: all rounds before are over */
     slot->request.accept = kind == TL_GET ? op->options.accept : 0;
-    op->queued++;
+    tli_op_enqueue(op, slot, TLI_OP_QUEUED);
     return &slot->request;
 }
 
@@ -164,10 +176,10 @@ TLI_FN void tli_op_list_on(tl_op *op, tli_op_slot *slot)
 {
     TLI_ASSERT(slot->state == TLI_OP_ANSWERED && slot->more);
     slot->request.page = slot->page;
+    slot->request.round = op->round + 1;
     slot->more = 0;
     slot->tries = 0;
-    slot->state = TLI_OP_QUEUED;
-    op->queued++;
+    tli_op_enqueue(op, slot, TLI_OP_QUEUED);
 }
 
 /* Ends the operation because of an answer that is no good: failed, unsupported, cancelled, never sent. The text is the
@@ -230,36 +242,43 @@ TLI_INLINE int tli_op_sleeps(const tli_op_slot *slot)
 /* The pause or the machine's sleep ends: the request goes out anew, or the sleep is answered. */
 TLI_FN void tli_op_wake(tl_op *op, tli_op_slot *slot)
 {
-    if (slot->state != TLI_OP_PAUSE)
-        op->out--;
-    else
-        op->queued--;
+    op->sleeping--;
+    if (slot->state == TLI_OP_PAUSE) { /* its place in the queue is now the request's own */
+        slot->state = TLI_OP_QUEUED;
+        return;
+    }
+    op->out--;
     if (slot->request.kind == TL_SLEEP) {
         slot->state = TLI_OP_ANSWERED;
         slot->outcome = TL_OUTCOME_OK;
     } else {
-        slot->state = TLI_OP_QUEUED;
-        op->queued++;
+        tli_op_enqueue(op, slot, TLI_OP_QUEUED);
     }
 }
 
 TLI_FN void tli_op_wake_due(tl_op *op, int64_t now)
 {
     uint32_t i;
-    for (i = 0; i < op->slot_count; i++)
+    for (i = 0; op->sleeping != 0 && i < op->slot_count; i++)
         if (tli_op_sleeps(&op->slots[i]) && tli_op_over(&op->slots[i], now))
             tli_op_wake(op, &op->slots[i]);
 }
 
-/* Hands a queued request out, or the sleep that precedes sending it anew. */
-TLI_FN void tli_op_hand_out(tl_op *op, uint32_t i, int64_t now, tl_request *request)
+/* Hands the first of the queue out, or the sleep that precedes sending it anew. */
+TLI_FN int tli_op_hand_out(tl_op *op, int64_t now, tl_request *request)
 {
-    tli_op_slot *slot = &op->slots[i];
-    int pause = slot->state == TLI_OP_PAUSE, sleep = pause || slot->request.kind == TL_SLEEP;
-    slot->token = TLI_OP_TOKEN(++op->sequence, i, (uint64_t)sleep);
+    tli_op_slot *slot;
+    int pause, sleep;
+    if (op->queued == 0 || op->out >= op->options.in_flight)
+        return 0;
+    slot = &op->slots[op->queue_head];
+    pause = slot->state == TLI_OP_PAUSE;
+    sleep = pause || slot->request.kind == TL_SLEEP;
+    slot->request.token = TLI_OP_TOKEN(++op->sequence, op->queue_head, (uint64_t)sleep);
     *request = slot->request;
     if (pause) {
         TLI_FILL(request, 0, sizeof *request);
+        request->token = slot->request.token;
         request->kind = TL_SLEEP;
         request->purpose = TL_PURPOSE_PAUSE;
         request->until = slot->until;
@@ -267,28 +286,17 @@ TLI_FN void tli_op_hand_out(tl_op *op, uint32_t i, int64_t now, tl_request *requ
     } else if (sleep) {
         slot->began = now;
         slot->until = slot->request.until;
+        op->sleeping++;
     } else {
         op->round = TLI_MAX(op->round, slot->request.round);
         op->requests++;
     }
-    request->token = slot->token;
     slot->state = pause ? TLI_OP_PAUSING : TLI_OP_OUT;
     op->out++;
     op->queued--;
+    op->queue_head = slot->next;
     tli_op_trace(op, request, NULL);
-}
-
-TLI_FN int tli_op_next_queued(tl_op *op, int64_t now, tl_request *request)
-{
-    uint32_t i;
-    if (op->queued == 0 || op->out >= op->options.in_flight)
-        return 0;
-    for (i = 0; i < op->slot_count; i++)
-        if (op->slots[i].state == TLI_OP_QUEUED || op->slots[i].state == TLI_OP_PAUSE) {
-            tli_op_hand_out(op, i, now, request);
-            return 1;
-        }
-    return 0;
+    return 1;
 }
 
 TLI_INLINE int tli_op_final(const tl_op *op)
@@ -296,19 +304,15 @@ TLI_INLINE int tli_op_final(const tl_op *op)
     return op->turn >= TL_DONE;
 }
 
-/* A new round for what advance queued: every request of it waited for all before. */
+/* The machine's turn: what it queues is a new round. */
 TLI_FN void tli_op_advance(tl_op *op)
 {
-    uint32_t i, round = op->round + 1;
     if (op->cancelled && !op->machine->settles) {
         tli_op_fail(op, TL_CANCELLED, "cancelled", TL_NO_POSITION);
         tli_op_clear(op);
         return;
     }
     op->cut = (uint8_t)(op->machine->advance(op) == 0);
-    for (i = 0; i < op->slot_count; i++)
-        if (op->slots[i].state == TLI_OP_QUEUED)
-            op->slots[i].request.round = round;
     TLI_ASSERT(op->cut || op->queued != 0 || tli_op_final(op));
     if (tli_op_final(op))
         tli_op_clear(op);
@@ -329,7 +333,7 @@ TLI_FN tl_turn tli_op_step(tl_op *op, int64_t now, tl_request *request)
         }
         if (tli_op_final(op))
             return (tl_turn)op->turn;
-        if (tli_op_next_queued(op, now, request))
+        if (tli_op_hand_out(op, now, request))
             return TL_WANTS;
         if (op->out != 0 || op->queued != 0)
             return TL_WAITS;
@@ -357,7 +361,7 @@ TL_API int64_t tl_deadline(const tl_op *op)
     uint32_t i;
     if (op->cut)
         return op->now;
-    for (i = 0; i < op->slot_count; i++)
+    for (i = 0; op->sleeping != 0 && i < op->slot_count; i++)
         if (tli_op_sleeps(&op->slots[i]) && op->slots[i].state != TLI_OP_PAUSE)
             earliest = TLI_MIN(earliest, op->slots[i].until);
     return earliest;
@@ -369,29 +373,30 @@ TL_API int64_t tl_deadline(const tl_op *op)
 TLI_FN tl_status tli_op_keep_texts(tl_op *op, tli_op_slot *slot, const tl_completion *c)
 {
     tl_span page = c->outcome == TL_OUTCOME_OK ? c->next_page : c->text;
+    size_t etag = c->etag.data == NULL || slot->request.kind == TL_STAT ? 0 : c->etag.size; /* no machine asks a stat */
     char *block;
     if (c->outcome != TL_OUTCOME_OK)
         page.size = TLI_MIN(page.size, (size_t)TLI_OP_TEXT);
     if (page.data == NULL)
         page.size = 0;
-    if (c->etag.size > 65536 || page.size > 65536)
+    if (etag > 65536 || page.size > 65536)
         return TL_LIMIT;
     if (page.data != NULL && slot->request.page.data != NULL && c->outcome == TL_OUTCOME_OK
         && tl_span_equal(page, slot->request.page))
         return TL_STORE; /* a listing that does not go on */
     block = NULL;
-    if (c->etag.data != NULL || page.data != NULL) {
-        block = (char *)tli_mem_new(&op->options.allocator, c->etag.size + page.size + 1);
+    if (etag != 0 || page.data != NULL) {
+        block = (char *)tli_mem_new(&op->options.allocator, etag + page.size + 1);
         if (block == NULL)
             return TL_NO_MEMORY;
-        if (c->etag.size != 0)
-            TLI_COPY(block, c->etag.data, c->etag.size);
+        if (etag != 0)
+            TLI_COPY(block, c->etag.data, etag);
         if (page.size != 0)
-            TLI_COPY(block + c->etag.size, page.data, page.size);
+            TLI_COPY(block + etag, page.data, page.size);
     }
     tli_op_drop_texts(op, slot); /* of the page before */
-    slot->etag = tli_text_span(block, c->etag.size);
-    slot->page = tli_text_span(block == NULL ? NULL : block + c->etag.size, page.size);
+    slot->etag = tli_text_span(block, etag);
+    slot->page = tli_text_span(block == NULL ? NULL : block + etag, page.size);
     return TL_OK;
 }
 
@@ -447,8 +452,8 @@ TLI_FN tl_status tli_op_file(tl_op *op, tli_op_slot *slot, const tl_completion *
         slot->began = now;
         slot->until = now > INT64_MAX - c->retry_ms ? INT64_MAX : now + c->retry_ms;
         slot->request.round = op->round + 1;
-        slot->state = TLI_OP_PAUSE;
-        op->queued++;
+        tli_op_enqueue(op, slot, TLI_OP_PAUSE);
+        op->sleeping++;
         return TL_OK;
     }
     slot->state = TLI_OP_ANSWERED;
@@ -474,7 +479,7 @@ TLI_FN tli_op_slot *tli_op_find(tl_op *op, uint64_t token, int *late)
 {
     uint64_t i = (token >> 1) & ((1u << TLI_OP_SLOT_BITS) - 1), sequence = token >> (TLI_OP_SLOT_BITS + 1);
     *late = (token & 1) != 0 && sequence != 0 && sequence <= op->sequence;
-    if (i >= op->slot_count || op->slots[i].token != token)
+    if (i >= op->slot_count || op->slots[i].request.token != token)
         return NULL;
     if (op->slots[i].state != TLI_OP_OUT && op->slots[i].state != TLI_OP_PAUSING)
         return NULL;
@@ -522,15 +527,14 @@ TL_API void tl_cancel(tl_op *op, int64_t now)
     op->cancelled = 1;
     for (i = 0; i < op->slot_count; i++) {
         tli_op_slot *slot = &op->slots[i];
-        if (tli_op_sleeps(slot)) {
+        if (tli_op_sleeps(slot))
             tli_op_wake(op, slot);
-        }
         if (slot->state == TLI_OP_QUEUED) {
-            op->queued--;
             slot->state = TLI_OP_ANSWERED;
             slot->outcome = TL_OUTCOME_NEVER_SENT;
         }
     }
+    op->queued = 0;
     if (op->driven && !op->inside)
         tli_op_drive(op, now);
 }

@@ -126,12 +126,12 @@ typedef struct tl_op_options {
 } tl_op_options;
 
 typedef struct tli_op_slot {
-    uint64_t token;
-    tl_request request;
+    tl_request request; /* with the token it is out under */
     tl_outcome outcome;
     uint8_t state;
     uint8_t more; /* a listing was cut: `page` goes on */
     uint32_t tries;
+    uint32_t next; /* behind it in the queue */
     int64_t began;
     int64_t until;
     struct tli_blob *body;
@@ -152,7 +152,10 @@ struct tl_op {
     uint32_t slot_count;
     uint32_t slot_capacity;
     uint32_t out;
-    uint32_t queued;
+    uint32_t queued; /* slots in the queue that begins at queue_head */
+    uint32_t queue_head;
+    uint32_t queue_tail;
+    uint32_t sleeping; /* slots that wait for a time */
     uint32_t round;
     uint32_t requests;
     uint64_t sequence;

@@ -434,6 +434,15 @@ TLI_FN int tli_scan_below(const tli_scan_key *value, const tli_scan_key *low)
     return low->kind == value->kind && low->kind != TLI_SCAN_UNKNOWN && tli_scan_order(value, low) < 0;
 }
 
+/* Nothing lies beyond a bound, seen from a value that equals it. But it does where the bound may be cut, and beyond
+   zero: some engines sort -0.0 before 0.0. */
+TLI_FN int tli_scan_touches(const tli_scan_key *value, const tli_scan_key *bound)
+{
+    return bound->kind == value->kind && bound->kind != TLI_SCAN_UNKNOWN && !bound->truncated
+           && tli_scan_order(value, bound) == 0
+           && (value->kind != TLI_SCAN_REAL || value->real < 0 || value->real > 0);
+}
+
 /* Can a row with `column compare value` be there? NaN is greater than every number in the engines that read these
    tables, so an upper bound says nothing about > where NaNs may be. */
 TLI_FN int tli_scan_may(const tli_scan_range *r, tl_compare compare, const tli_scan_key *value)
@@ -449,30 +458,32 @@ TLI_FN int tli_scan_may(const tli_scan_range *r, tl_compare compare, const tli_s
     case TL_IN:
         return !tli_scan_below(value, &r->low) && !tli_scan_above(value, &r->high);
     case TL_LESS:
-        return !tli_scan_below(value, &r->low)
-               && !(r->low.kind == value->kind && tli_scan_order(value, &r->low) == 0 && !r->low.truncated);
+        return !tli_scan_below(value, &r->low) && !tli_scan_touches(value, &r->low);
     case TL_LESS_EQUAL:
         return !tli_scan_below(value, &r->low);
     case TL_GREATER:
-        return !r->no_nans || !(tli_scan_above(value, &r->high)
-                                || (r->high.kind == value->kind && r->high.kind != TLI_SCAN_UNKNOWN
-                                    && tli_scan_order(value, &r->high) == 0 && !r->high.truncated));
+        return !r->no_nans || !(tli_scan_above(value, &r->high) || tli_scan_touches(value, &r->high));
     default:
         return !r->no_nans || !tli_scan_above(value, &r->high);
     }
 }
 
-TLI_FN int tli_scan_may_match(const tl_condition_of *c, const tli_scan_range *r)
+/* A condition whose values are in the form of bounds. */
+typedef struct tli_scan_test {
+    const tl_condition_of *condition;
+    tli_scan_key *keys; /* condition->count of them */
+} tli_scan_test;
+
+TLI_FN int tli_scan_may_match(const tli_scan_test *test, const tli_scan_range *r)
 {
-    tli_scan_key key;
+    const tl_condition_of *c = test->condition;
     uint32_t i;
     if (c->compare == TL_IS_NULL)
         return !r->no_nulls;
     if (c->compare == TL_IS_NOT_NULL)
         return !r->all_null;
     for (i = 0; i < c->count; i++)
-        if (!tli_scan_key_of(c->field, c->values != NULL ? &c->values[i] : &c->value, &key)
-            || tli_scan_may(r, c->compare, &key))
+        if (tli_scan_may(r, c->compare, &test->keys[i]))
             return 1;
     return 0;
 }
@@ -537,28 +548,29 @@ TLI_FN int tli_scan_partition_range(const tl_metadata *m, const tl_field *f, con
 /* ---- plans ---- */
 
 /* Marks the files that cannot match: by partition, then by statistics. */
-TLI_FN void tli_scan_by_partition(const tl_filter *filter, const tl_files *files, uint8_t *out)
+TLI_FN void tli_scan_by_partition(const tl_metadata *m, const tli_scan_test *tests, uint32_t count,
+                                  const tl_files *files, uint8_t *out)
 {
     uint32_t i;
     size_t row;
     tl_file file;
     tli_scan_range range;
-    for (i = 0; i < filter->count; i++) {
-        const tl_condition_of *c = &filter->conditions[i];
-        if (c->compare > TL_IN || c->field->id != filter->table->metadata.partition_source_id)
+    for (i = 0; i < count; i++) {
+        const tl_condition_of *c = tests[i].condition;
+        if (c->compare > TL_IN || c->field->id != m->partition_source_id)
             continue;
         for (row = 0; row < files->count; row++) {
             if (out[row])
                 continue;
             tl_files_get(files, row, &file);
-            if (tli_scan_partition_range(&filter->table->metadata, c->field, &file, &range)
-                && !tli_scan_may_match(c, &range))
+            if (tli_scan_partition_range(m, c->field, &file, &range) && !tli_scan_may_match(&tests[i], &range))
                 out[row] = 1;
         }
     }
 }
 
-TLI_FN void tli_scan_by_statistics(const tl_filter *filter, const tl_columns *columns, uint8_t *out)
+TLI_FN void tli_scan_by_statistics(const tli_scan_test *tests, uint32_t count, const tl_columns *columns,
+                                   uint8_t *out)
 {
     size_t row;
     uint32_t i;
@@ -568,11 +580,11 @@ TLI_FN void tli_scan_by_statistics(const tl_filter *filter, const tl_columns *co
         tl_columns_get(columns, row, &column);
         if (out[column.file])
             continue;
-        for (i = 0; i < filter->count; i++) {
-            if (filter->conditions[i].field->id != column.field_id)
+        for (i = 0; i < count; i++) {
+            if (tests[i].condition->field->id != column.field_id)
                 continue;
-            tli_scan_range_of(filter->conditions[i].field, &column, &range);
-            if (!tli_scan_may_match(&filter->conditions[i], &range)) {
+            tli_scan_range_of(tests[i].condition->field, &column, &range);
+            if (!tli_scan_may_match(&tests[i], &range)) {
                 out[column.file] = 1;
                 break;
             }
@@ -580,18 +592,32 @@ TLI_FN void tli_scan_by_statistics(const tl_filter *filter, const tl_columns *co
     }
 }
 
-TLI_FN tl_status tli_scan_prune(tl_table *table, const tl_filter *filter, const tl_files *files, uint8_t *out,
-                                tl_error *err)
+TLI_FN tl_status tli_scan_prune(tl_table *table, const tl_filter *filter, const tl_allocator *a, const tl_files *files,
+                                uint8_t *out, tl_error *err)
 {
+    tli_scan_test tests[TL_FILTER_MAX];
     tl_columns columns;
-    tl_status st;
-    if (filter == NULL || filter->count == 0)
-        return TL_OK;
-    st = tl_head_columns(&table->head, TL_COLUMNS_ALL, &columns, err);
+    tli_scan_key *keys;
+    size_t total = 0;
+    uint32_t i, k;
+    tl_status st = tl_head_columns(&table->head, TL_COLUMNS_ALL, &columns, err);
     if (st != TL_OK)
         return st;
-    tli_scan_by_partition(filter, files, out);
-    tli_scan_by_statistics(filter, &columns, out);
+    for (i = 0; i < filter->count; i++)
+        total += filter->conditions[i].count;
+    keys = total > SIZE_MAX / 2 / sizeof *keys ? NULL : (tli_scan_key *)tli_mem_new(a, (total + 1) * sizeof *keys);
+    if (keys == NULL)
+        return tli_mem_failed(a, err);
+    for (i = 0, total = 0; i < filter->count; i++) { /* once, not for every file */
+        const tl_condition_of *c = &filter->conditions[i];
+        tests[i].condition = c;
+        tests[i].keys = keys + total;
+        for (k = 0; k < c->count; k++)
+            (void)tli_scan_key_of(c->field, c->values != NULL ? &c->values[k] : &c->value, &keys[total++]);
+    }
+    tli_scan_by_partition(&table->metadata, tests, filter->count, files, out);
+    tli_scan_by_statistics(tests, filter->count, &columns, out);
+    tli_mem_delete(a, keys, (total + 1) * sizeof *keys);
     return TL_OK;
 }
 
@@ -629,15 +655,17 @@ TLI_FN const tl_plan_file **tli_scan_sort(const tl_plan_file **order, const tl_p
     return order;
 }
 
-/* Finds the files' footers in the head: files by path, each footer by binary search. */
-TLI_FN void tli_scan_footers(tl_table *table, tl_plan_file *files, const tl_plan_file **by_path, size_t count)
+/* Finds the files' footers in the head: files by path (in `order`, with as much room behind it), each footer by binary
+   search. None, or none to be had: they are read from the files. */
+TLI_FN void tli_scan_footers(tl_table *table, tl_plan_file *files, const tl_plan_file **order, size_t count)
 {
+    const tl_plan_file **by_path;
     tl_footers footers;
     tl_footer footer;
     size_t i;
-    /* none, or none to be had: they are read from the files */
-    if (tl_head_footers(&table->head, &footers, NULL) != TL_OK)
+    if (tl_head_footers(&table->head, &footers, NULL) != TL_OK || footers.count == 0)
         return;
+    by_path = tli_scan_sort(order, order + count, count, tli_scan_path_before);
     for (i = 0; i < footers.count; i++) {
         size_t low = 0, high = count;
         tl_footers_get(&footers, i, &footer);
@@ -679,10 +707,8 @@ TLI_FN tl_status tli_scan_gather(tl_plan *plan, tl_table *table, const tl_files 
                 order[n] = &kept[n];
                 n++;
             }
-        if (footers) {
-            result = tli_scan_sort(order, order + n, n, tli_scan_path_before);
-            tli_scan_footers(table, kept, result, n);
-        }
+        if (footers)
+            tli_scan_footers(table, kept, order, n);
         for (i = 0; i < n; i++)
             order[i] = &kept[i];
         result = tli_scan_sort(order, order + n, n, tli_scan_before);
@@ -718,7 +744,8 @@ TL_API tl_status tl_plan_scan(tl_plan *plan, tl_table *table, const tl_filter *f
     if (out == NULL)
         return tli_mem_failed(&plan->allocator, err);
     TLI_FILL(out, 0, files.count + 1);
-    st = tli_scan_prune(table, filter, &files, out, err);
+    if (filter != NULL && filter->count != 0)
+        st = tli_scan_prune(table, filter, &plan->allocator, &files, out, err);
     if (st == TL_OK)
         st = tli_scan_gather(plan, table, &files, out, options == NULL || !options->no_footers, err);
     tli_mem_delete(&plan->allocator, out, files.count + 1);

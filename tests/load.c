@@ -691,9 +691,88 @@ static void deferred(void)
     put_text(&w, "version-hint.text", "4");
     take_away(&w, "v4.metadata.json");
     take_away(&w, "v5.metadata.json");
-    CHECK_INT(load(&w, NULL), TL_STORE);
+    CHECK_INT(load(&w, NULL), TL_CORRUPT);
     CHECK_INT(w.load.op.turn, TL_FAILED);
+    CHECK_SAID(&w, "1 GET head ok, 1 GET hint ok, 2 STAT v5 not_found, 2 STAT v4 not_found, "
+                   "3 GET head ok, 3 GET hint ok");
     end(&w);
+    close_world(&w);
+}
+
+/* Head and hint lag so far behind that all they name has expired: a store that lists is listed, once. */
+static void expired_head_and_hint(void)
+{
+    world w;
+    tl_lake_options lo;
+    memset(&lo, 0, sizeof lo);
+    lo.lookup_hint = 1;
+    open_world(&w, "iot.stale", NULL, &lo);
+    put_text(&w, "version-hint.text", "4");
+    take_away(&w, "v4.metadata.json");
+    take_away(&w, "v5.metadata.json");
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK_SAID(&w, "1 GET head ok, 1 GET hint ok, 2 STAT v5 not_found, 2 STAT v4 not_found, "
+                   "3 GET head ok, 3 LIST v ok, 4 GET v6 ok, 4 STAT v7 not_found, 5 GET list-file ok, "
+                   "6 GET manifest ok x5");
+    CHECK_INT(w.load.table->version, 6);
+    CHECK_INT(w.load.why_no_head.status, TL_ABSENT);
+    end(&w);
+    close_world(&w);
+}
+
+/* Answers the first request for `context` purpose with "not found": the version was expired while it was read. */
+static tl_mem_fault once_gone(void *context, const tl_request *request, uint32_t n, uint32_t nth)
+{
+    tl_mem_fault f;
+    tl_purpose *purpose = (tl_purpose *)context;
+    (void)n;
+    (void)nth;
+    memset(&f, 0, sizeof f);
+    if (request->purpose != *purpose)
+        return f;
+    *purpose = TL_PURPOSE_OTHER;
+    f.effect = TL_MEM_ANSWER;
+    f.outcome = TL_OUTCOME_NOT_FOUND;
+    f.retry_ms = -1;
+    return f;
+}
+
+static void expired_while_read(void)
+{
+    world w;
+    tl_mem_options mo;
+    tl_load_options o;
+    tl_purpose purpose = TL_PURPOSE_MANIFEST_LIST;
+    size_t i;
+    memset(&mo, 0, sizeof mo);
+    memset(&o, 0, sizeof o);
+    mo.fault = once_gone;
+    mo.context = &purpose;
+    o.no_head = 1;
+    open_world(&w, "iot.stale", &mo, NULL);
+    CHECK_INT(loaded(&w, &o), 6);
+    CHECK_SAID(&w, "1 LIST v ok, 2 GET v6 ok, 2 STAT v7 not_found, 3 GET list-file not_found, "
+                   "4 LIST v ok, 5 GET v6 ok, 5 STAT v7 not_found, 6 GET list-file ok, 7 GET manifest ok x5");
+    tl_lake_forget(&w.lake, w.location);
+    purpose = TL_PURPOSE_MANIFEST;
+    CHECK_INT(loaded(&w, &o), 6);
+    tl_lake_forget(&w.lake, w.location);
+    for (i = w.store.count; i > 0; i--) { /* gone for good: the newest version is corrupt, an old one has expired */
+        tl_span key = tli_text_span(w.store.objects[i - 1].key, w.store.objects[i - 1].key_size);
+        if (strstr(key.data, "/snap-") != NULL)
+            CHECK(tl_mem_delete(&w.store, key));
+    }
+    CHECK_INT(load(&w, &o), TL_CORRUPT);
+    CHECK_TEXT(tl_op_error(&w.load.op)->text, strlen(tl_op_error(&w.load.op)->text), "the manifest list is not there");
+    end(&w);
+    o.version = 5;
+    CHECK_INT(load(&w, &o), TL_ABSENT);
+    CHECK_INT(w.load.op.turn, TL_FAILED);
+    CHECK(strstr(tl_op_error(&w.load.op)->text, "expired") != NULL && tl_op_error_key(&w.load.op).data != NULL);
+    CHECK_SAID(&w, "1 GET v5 ok, 2 GET list-file not_found");
+    end(&w);
+    o.no_files = 1; /* what is left of it can still be read */
+    CHECK_INT(loaded(&w, &o), 5);
     close_world(&w);
 }
 
@@ -725,6 +804,26 @@ static void budget(void)
     CHECK_SAID(&w, "1 GET head ok, 1 LIST v ok");
     CHECK_INT(held->version, 7);
     tl_table_drop(held);
+    close_world(&w);
+}
+
+/* A warm load allocates nothing, whether it asks or not; nor does one whose answers bring ETags and are released. */
+static void warm_without_memory(void)
+{
+    world w;
+    tl_load_options o;
+    long before;
+    int i;
+    memset(&o, 0, sizeof o);
+    open_world(&w, "iot.trucks", NULL, NULL);
+    CHECK_INT(loaded(&w, NULL), 7);
+    before = w.memory.calls;
+    for (i = 0; i < 3; i++) {
+        CHECK_INT(loaded(&w, &o), 7);
+        CHECK_SAID(&w, i == 0 ? "" : "1 STAT v8 not_found, 1 STAT v7 ok");
+        o.max_age_ms = -1;
+    }
+    CHECK_INT(w.memory.calls - before, 0);
     close_world(&w);
 }
 
@@ -1316,7 +1415,8 @@ static const tl_test_case cases[] = {
     TL_TEST(listing_of_pages),
     TL_TEST(never_back),
     TL_TEST(never_without_files),
-    TL_TEST(deferred),
+    TL_TEST(deferred), TL_TEST(expired_head_and_hint),
+    TL_TEST(expired_while_read), TL_TEST(warm_without_memory),
     TL_TEST(budget),
     TL_TEST(barred_head),
     TL_TEST(locations),
