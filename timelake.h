@@ -13671,7 +13671,8 @@ TLI_INLINE int tli_jsonread_count(tli_jsonread_walk *w, const tli_jsontype_node 
         if (!tli_json_text(&w->j, &text, &flag))
             return 0;
         if (TLI_UNLIKELY(flag)) {
-            w->source->scratch = TLI_MAX(w->source->scratch, text.size);
+            if (n->act >= TL_TYPE_BINARY)
+                w->source->scratch = TLI_MAX(w->source->scratch, text.size);
             text.size = tli_json_unescaped_size(text);
         }
         if (n->act >= TL_TYPE_BINARY && (text.size & 1) != 0)
