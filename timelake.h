@@ -65,6 +65,10 @@
      >>iceberg    code  manifest lists and manifests, into the sections of a head's layout
      >>table      both  one version of a table
      >>scan       both  which files of a table a filter needs
+     >>features   both  may this program read a timeseries table, may it write it
+     >>tsfield    both  columns of a timeseries table
+     >>tslog      both  the log of a timeseries table
+     >>tsplan     both  what a commit of a timeseries table will say
      >>op         both  operations
      >>probe      both  the newest object of a numbered sequence, for the price of one GET when nothing changed
      >>lake       both  what a process knows
@@ -189,6 +193,7 @@
      TIMELAKE_NO_HEAD_JSON    all  removes the json codec
      TIMELAKE_NO_LAKE         all  removes tables: loading, the metadata chain with Avro, planning
      TIMELAKE_NO_PROBE        all  removes the probe of numbered sequences
+     TIMELAKE_NO_LOG          all  removes the log of timeseries tables and the checker of its protocol
      TIMELAKE_NO_STDLIB       one  no C library: an allocator must be given everywhere, and the linker must find memcpy,
                                    memmove, memset, memcmp. gcc or clang; compile with -ffreestanding
      TIMELAKE_NO_SIMD         one  leaves out the SSE2 code, which x86-64 has beside the portable one
@@ -1246,6 +1251,451 @@ TL_API tl_status tl_plan_scan(tl_plan *plan, tl_table *table, const tl_filter *f
 TL_API void tl_plan_free(tl_plan *plan);
 #endif /* TIMELAKE_NO_LAKE */
 
+/* >>features: may this program read a timeseries table, may it write it: table protocol 7, looked at before anything
+   else of a commit is decoded.
+
+       tl_protocol p;
+       if (tl_protocol_inspect(&p, commit, size, NULL, NULL, &fault) != TL_OK)
+           ...                                  (too new, or no commit at all: fault.kind, fault.about)
+       if (tl_protocol_may_write(&p, NULL, &fault) != TL_OK)
+           ...                                  (fault.about: the features that are missing)
+       tl_protocol_free(&p);
+
+   Every UpdateTableMeta action of a commit carries a compatibility header: a protocol version and the names of the
+   features that readers and writers need. A header is judged wherever its action stands in the commit, and before any
+   action is decoded; nothing else of the payload is looked at. Specification: "Table protocol compatibility" of
+   timeseries-table-format. */
+#ifndef TIMELAKE_NO_LOG
+
+/* What is wrong with a table, a request or a commit: the names are those of the crate timeseries-table-format 0.9. */
+#define TL_FAULT_LIST(X)                                                                                               \
+    X(TL_FAULT_NONE, "")                                                                                               \
+    X(TL_FAULT_OTHER, "Other") /* misuse, memory, limits: the status says it */                                        \
+    X(TL_FAULT_EMPTY_TABLE, "EmptyTable")                                                                              \
+    X(TL_FAULT_NOT_TIME_SERIES, "NotTimeSeries")                                                                       \
+    X(TL_FAULT_NOT_FOUND, "Storage.NotFound")                                                                          \
+    X(TL_FAULT_ALREADY_EXISTS, "Storage.AlreadyExists")                                                                \
+    X(TL_FAULT_IO, "Storage.OtherIo")                                                                                  \
+    X(TL_FAULT_EMPTY_CURRENT, "EmptyCurrentPointer")                                                                   \
+    X(TL_FAULT_CURRENT, "CurrentVersionParse")                                                                         \
+    X(TL_FAULT_UNINITIALIZED, "UninitializedTableState")                                                               \
+    X(TL_FAULT_COMMIT, "CommitDeserialization")                                                                        \
+    X(TL_FAULT_COMMIT_VERSION, "CommitVersionMismatch")                                                                \
+    X(TL_FAULT_VERSION, "Protocol.UnsupportedVersion")                                                                 \
+    X(TL_FAULT_READER, "Protocol.UnsupportedReaderFeatures")                                                           \
+    X(TL_FAULT_WRITER, "Protocol.UnsupportedWriterFeatures")                                                           \
+    X(TL_FAULT_READER_REMOVED, "Protocol.ReaderFeaturesRemoved")                                                       \
+    X(TL_FAULT_WRITER_REMOVED, "Protocol.WriterFeaturesRemoved")                                                       \
+    X(TL_FAULT_VERSION_DECREASED, "Protocol.ProtocolVersionDecreased")                                                 \
+    X(TL_FAULT_UNDECLARED_NOTES, "Protocol.MissingSchemaMetadataFeatures")                                             \
+    X(TL_FAULT_PATH, "InvalidPersistedPath")                                                                           \
+    X(TL_FAULT_DUPLICATE_SEGMENT, "DuplicateLiveSegmentPath")                                                          \
+    X(TL_FAULT_NO_METADATA, "MissingTableMetadata")                                                                    \
+    X(TL_FAULT_INDEX_EMPTY, "InvalidIndexSpec.EmptyColumn")                                                            \
+    X(TL_FAULT_ENTITY_EMPTY, "InvalidIndexSpec.EmptyEntityColumn")                                                     \
+    X(TL_FAULT_ENTITY_IS_INDEX, "InvalidIndexSpec.EntityColumnMatchesIndex")                                           \
+    X(TL_FAULT_ENTITY_REPEATED, "InvalidIndexSpec.DuplicateEntityColumn")                                              \
+    X(TL_FAULT_ZERO_WIDTH, "InvalidIndexSpec.ZeroTimeIndexGranularity")                                                \
+    X(TL_FAULT_COVERAGE_KIND, "CoverageIndexKindMismatch")                                                             \
+    X(TL_FAULT_NO_INDEX_COLUMN, "MissingIndexColumn")                                                                  \
+    X(TL_FAULT_INDEX_TYPE, "IndexKindMismatch")                                                                        \
+    X(TL_FAULT_NO_ENTITY_COLUMN, "MissingEntityColumn")                                                                \
+    X(TL_FAULT_ENTITY_TYPE, "UnsupportedEntityColumnType")                                                             \
+    X(TL_FAULT_SEGMENTS_WITHOUT_SCHEMA, "MissingLogicalSchemaForSegments")                                             \
+    X(TL_FAULT_LAYOUT, "InvalidSegmentEntityLayout")                                                                   \
+    X(TL_FAULT_IDENTITY_COUNT, "SegmentEntityIdentitySchema.EntityIdentityArityMismatch")                              \
+    X(TL_FAULT_IDENTITY_TYPE, "SegmentEntityIdentitySchema.EntityIdentityTypeMismatch")                                \
+    X(TL_FAULT_BOUNDS, "SegmentMetadata.InvalidIndexBounds")                                                           \
+    X(TL_FAULT_NO_SCHEMA, "MissingSchema")                                                                             \
+    X(TL_FAULT_NO_COLUMNS, "EmptyAddition")                                                                            \
+    X(TL_FAULT_NAME_EMPTY, "EmptyName")                                                                                \
+    X(TL_FAULT_NOT_NULLABLE, "NonNullableColumn")                                                                      \
+    X(TL_FAULT_FIELDS_CHANGED, "ExistingFieldsChanged")                                                                \
+    X(TL_FAULT_NOTES_CHANGED, "ExistingSchemaMetadataChanged")                                                         \
+    X(TL_FAULT_KEYS_CHANGED, "TableKindOrKeysChanged")                                                                 \
+    X(TL_FAULT_UNDECLARED_COLUMNS, "MissingReaderFeature")                                                             \
+    X(TL_FAULT_DUPLICATE_COLUMN, "InvalidSchema.DuplicateColumn")                                                      \
+    X(TL_FAULT_DUPLICATE_FIELD, "InvalidSchema.DuplicateFieldName")                                                    \
+    X(TL_FAULT_BINARY_WIDTH, "InvalidSchema.FixedBinaryInvalidWidthInSchema")                                          \
+    X(TL_FAULT_STRUCT_EMPTY, "InvalidSchema.EmptyStruct")                                                              \
+    X(TL_FAULT_FIELD_NAME_EMPTY, "InvalidSchema.StructFieldNameEmpty")                                                 \
+    X(TL_FAULT_ELEMENT_NAME_EMPTY, "InvalidSchema.ListElementNameEmpty")                                               \
+    X(TL_FAULT_NULL_VALUE_NOTES, "InvalidSchema.UnexpectedNullValueMetadata")                                          \
+    X(TL_FAULT_KEY_NULLABLE, "InvalidSchema.InvalidMapKeyNullability")                                                 \
+    X(TL_FAULT_INT96, "ArrowConversion.Int96Unsupported")                                                              \
+    X(TL_FAULT_OTHER_TYPE, "ArrowConversion.OtherTypeUnsupported")                                                     \
+    X(TL_FAULT_DECIMAL, "ArrowConversion.DecimalInvalid")                                                              \
+    X(TL_FAULT_TOO_DEEP, "ParquetConversion.ArrowError")                                                               \
+    X(TL_FAULT_INEXACT, "InexactRoundTrip")                                                                            \
+    X(TL_FAULT_CONFLICT, "Conflict")                                                                                   \
+    X(TL_FAULT_SERIALIZATION, "CommitSerialization")                                                                   \
+    X(TL_FAULT_VERSION_OVERFLOW, "VersionOverflow")                                                                    \
+    X(TL_FAULT_AMBIGUOUS, "AmbiguousOutcome")                                                                          \
+    X(TL_FAULT_EXISTS, "AlreadyExists")                                                                                \
+    X(TL_FAULT_NO_CANONICAL_SCHEMA, "MissingCanonicalTableSchema")                                                     \
+    X(TL_FAULT_MISSING_COLUMN, "SchemaValidation.MissingIncomingColumn")                                               \
+    X(TL_FAULT_SCHEMA_CHANGED, "SchemaChanged")
+
+typedef enum tl_fault_kind {
+#define TLI_FAULT_ENUM(kind, name) kind,
+    TL_FAULT_LIST(TLI_FAULT_ENUM)
+#undef TLI_FAULT_ENUM
+    TLI_FAULT_COUNT
+} tl_fault_kind;
+
+/* Where a rule about schemas was broken: the first part of the name. */
+typedef enum tl_fault_group {
+    TL_GROUP_NONE, TL_GROUP_EVOLUTION, TL_GROUP_REQUEST, TL_GROUP_KEYS, TL_GROUP_TABLE
+} tl_fault_group;
+
+#define TL_FAULT_ABOUT 240
+
+/* Why something was refused; needs no freeing. Where a function takes one it may be NULL. */
+typedef struct tl_fault {
+    tl_error error; /* status, constant text, position in the commit */
+    tl_fault_kind kind;
+    tl_fault_group group;
+    uint64_t version; /* of the commit it is about; 0: none */
+    uint64_t expected, found; /* of versions that do not match */
+    uint32_t about_size;
+    char about[TL_FAULT_ABOUT]; /* features (", " between), a path, or a column: cut to so many bytes */
+} tl_fault;
+
+/* Writes the name into `out`, which has room for 96 bytes, ended by a zero: "SchemaEvolution.EmptyName". */
+TL_API const char *tl_fault_name(const tl_fault *fault, char *out);
+
+/* A set of features: sorted by bytes, none twice. */
+typedef struct tl_features {
+    const tl_span *names;
+    size_t count;
+} tl_features;
+
+/* The features that a program supports. NULL where one is taken: tl_client_all. */
+typedef struct tl_client {
+    tl_features reader, writer;
+} tl_client;
+
+/* What this library can do itself: reader schema_add_columns and schema_metadata, writer schema_metadata. */
+TL_API const tl_client *tl_client_all(void);
+
+/* 1 when the name has the form of a feature: [a-z][a-z0-9_]*. */
+TL_API int tl_feature_valid(tl_span name);
+
+/* The index of the first feature of `needed`, from `from` on, that is not among `mine`; needed->count when there is
+   none. Called again with one more it walks through all that is missing; with an earlier set as `needed` and a later
+   one as `mine`, through what was removed. Both have to be sorted. */
+TL_API size_t tl_features_missing(const tl_features *needed, const tl_features *mine, size_t from);
+
+/* A compatibility header. Read what is named; the memory below it is private. */
+typedef struct tl_protocol {
+    uint64_t version; /* 0: the commit has no metadata action */
+    tl_features reader, writer;
+    void *memory[2];
+    size_t memory_size[2];
+    tl_allocator allocator;
+} tl_protocol;
+
+#define TL_PROTOCOL_VERSION 7u
+
+/* Looks at the headers of all UpdateTableMeta actions of a commit, in their order, without decoding anything else, and
+   keeps the last one. The text is checked as a whole; names in `p` may point into it. TL_CORRUPT, TL_TRUNCATED,
+   TL_LIMIT: no JSON, or a malformed header (a list that is absent, null, or has a bad or repeated name never counts as
+   empty); TL_UNSUPPORTED: another protocol version, or reader features that `client` has not, all named in the fault.
+   On failure nothing is held. */
+TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
+                                     const tl_allocator *allocator, tl_fault *fault);
+
+/* Gives it back; a zeroed one, or NULL, is fine. */
+TL_API void tl_protocol_free(tl_protocol *p);
+
+/* TL_OK, or TL_UNSUPPORTED with everything that is missing named in the fault. May write: may read too, and has every
+   writer feature. A writer feature never stops a reader. */
+TL_API tl_status tl_protocol_may_read(const tl_protocol *p, const tl_client *client, tl_fault *fault);
+TL_API tl_status tl_protocol_may_write(const tl_protocol *p, const tl_client *client, tl_fault *fault);
+
+/* History is monotonic: TL_CORRUPT when `after` has a lower version than `before`, or dropped a feature of a list. */
+TL_API tl_status tl_protocol_follows(const tl_protocol *before, const tl_protocol *after, tl_fault *fault);
+#endif /* TIMELAKE_NO_LOG */
+
+/* >>tsfield: columns of a timeseries table: the types that its log knows, annotations, instants. */
+#ifndef TIMELAKE_NO_LOG
+
+typedef enum tl_log_type {
+    TL_LOG_BOOL, TL_LOG_INT32, TL_LOG_INT64, TL_LOG_UINT64, TL_LOG_FLOAT32, TL_LOG_FLOAT64, TL_LOG_BINARY, TL_LOG_UTF8,
+    TL_LOG_INT96, /* legacy: readable, a table that has it takes no columns */
+    TL_LOG_FIXED_BINARY, TL_LOG_TIMESTAMP, TL_LOG_DECIMAL, TL_LOG_STRUCT, TL_LOG_LIST, TL_LOG_MAP,
+    TL_LOG_OTHER /* a placeholder, as Int96 */
+} tl_log_type;
+
+typedef enum tl_log_unit { TL_LOG_MILLIS, TL_LOG_MICROS, TL_LOG_NANOS } tl_log_unit;
+
+/* Annotations: pairs of texts by the bytes of their keys, none twice. */
+typedef struct tl_log_note {
+    tl_span key, value;
+} tl_log_note;
+
+typedef struct tl_log_notes {
+    const tl_log_note *notes;
+    uint32_t count;
+} tl_log_notes;
+
+/* A column, or a field nested in one. A schema is an array of them: a field, then everything below it, then its next
+   sibling. Below a struct are its fields; below a list its element; below a map its key and, unless it has none, its
+   value. Zeroed it is a required Bool without a name. */
+typedef struct tl_log_field {
+    tl_span name;
+    tl_log_type type;
+    uint32_t nodes;      /* itself and all below it; 0 counts as 1 */
+    int32_t width;       /* FIXED_BINARY: bytes; DECIMAL: precision */
+    int32_t scale;       /* DECIMAL */
+    tl_log_unit unit;    /* TIMESTAMP */
+    uint8_t nullable;
+    uint8_t keys_sorted; /* MAP */
+    tl_span text;        /* TIMESTAMP: the zone, absent: none; OTHER: the name */
+    tl_log_notes notes;
+    tl_log_notes entries, nulls; /* MAP: entries_metadata, null_value_metadata */
+} tl_log_field;
+
+/* "Float64", "Struct", ... */
+TL_API const char *tl_log_type_text(tl_log_type type);
+
+/* An instant: seconds since 1970 and nanoseconds. In a leap second `nanos` goes on from 1,000,000,000. */
+typedef struct tl_log_time {
+    int64_t seconds;
+    uint32_t nanos;
+} tl_log_time;
+
+/* Time text as the reference takes it, which is more than RFC 3339: 1 when it is one. */
+TL_API int tl_log_time_parse(tl_span text, tl_log_time *time);
+
+/* Writes it in UTC, with a fraction of 0, 3, 6 or 9 digits: at most 40 bytes. */
+TL_API size_t tl_log_time_text(char *out, tl_log_time time);
+
+/* Fields in the form of the log: a JSON array of columns, {"name":..,"data_type":..,"nullable":..}. */
+typedef struct tl_log_fields {
+    const tl_log_field *fields; /* node_count of them */
+    uint32_t node_count;
+    uint32_t column_count;
+    struct tli_store *store;
+} tl_log_fields;
+
+/* On failure nothing is held. The text is not needed any more. */
+TL_API tl_status tl_log_fields_parse(tl_log_fields *fields, const char *json, size_t size,
+                                     const tl_allocator *allocator, tl_fault *fault);
+TL_API void tl_log_fields_free(tl_log_fields *fields);
+#endif /* TIMELAKE_NO_LOG */
+
+/* >>tslog: the log of a timeseries table: its commits, what they do, and the state that they add up to. No I/O.
+
+   A commit is an object `_timeseries_log/NNNNNNNNNN.json` with actions; `_timeseries_log/CURRENT` names the newest one
+   that counts. Replaying commits 1 to CURRENT gives the state of the table: its metadata with the schema, the segments
+   that are live, where the coverage lies. A state is immutable and counted.
+
+       tl_log_replay r;
+       tl_log_replay_begin(&r, NULL, NULL);
+       for (version = 1; version <= current && st == TL_OK; version++)
+           st = tl_log_replay_commit(&r, version, text, size, &fault);
+       if (st == TL_OK)
+           st = tl_log_replay_finish(&r, &state, &fault);
+       tl_log_replay_end(&r);
+
+   Verdicts are those of the crate timeseries-table-format 0.9, the kinds of fault too, but for forms that no writer
+   emits and that its decoder takes by accident, which are refused here as malformed: objects given as arrays of their
+   members, and names of types and the like given as {"Name":null}. */
+#ifndef TIMELAKE_NO_LOG
+
+/* Parses what CURRENT says. 0: no commit yet. */
+TL_API tl_status tl_log_current_parse(const void *text, size_t size, uint64_t *version, tl_fault *fault);
+
+/* Writes the name of a commit below the table: "_timeseries_log/0000000001.json". At most 48 bytes. */
+#define TL_LOG_NAME 48
+TL_API size_t tl_log_commit_name(char *out, uint64_t version);
+
+/* What the index of a table counts in. */
+typedef enum tl_log_domain { TL_LOG_TIME, TL_LOG_SIGNED, TL_LOG_UNSIGNED } tl_log_domain;
+
+typedef enum tl_log_span { TL_LOG_SECONDS, TL_LOG_MINUTES, TL_LOG_HOURS, TL_LOG_DAYS } tl_log_span;
+
+typedef struct tl_log_grid {
+    tl_log_domain domain;
+    tl_log_span span; /* of time */
+    uint64_t width;   /* how many of them; of numbers how many values */
+    tl_span zone;     /* of time; absent: none */
+} tl_log_grid;
+
+/* A value of the index: of time an instant, else a number (an unsigned one in its 64 bits). */
+typedef struct tl_log_bound {
+    tl_log_domain domain;
+    uint32_t nanos;
+    int64_t value;
+} tl_log_bound;
+
+typedef struct tl_log_component {
+    tl_log_type type; /* UTF8, INT32, INT64, UINT64 */
+    int64_t value;    /* an unsigned one in its 64 bits */
+    tl_span text;
+} tl_log_component;
+
+typedef enum tl_log_layout { TL_LOG_NOT_APPLICABLE, TL_LOG_MIXED, TL_LOG_SINGLE } tl_log_layout;
+
+/* A data file. Bounds are both inclusive. */
+typedef struct tl_log_segment {
+    tl_span path; /* below the table */
+    tl_log_layout layout;
+    const tl_log_component *components; /* SINGLE: one per entity column */
+    uint32_t component_count;
+    uint8_t has_file_size;
+    uint8_t dead; /* private */
+    tl_log_bound min, max;
+    uint64_t row_count;
+    uint64_t file_size;
+    tl_span coverage_path; /* absent: not known */
+} tl_log_segment;
+
+/* Metadata: each change replaces all of it. */
+typedef struct tl_log_meta {
+    uint8_t generic;    /* no time series: no index */
+    uint8_t has_schema;
+    tl_span index_column;
+    const tl_span *entity_columns;
+    uint32_t entity_count;
+    tl_log_grid grid;
+    const tl_log_field *fields;
+    uint32_t node_count;
+    uint32_t column_count;
+    tl_log_notes notes; /* of the schema */
+    tl_log_time created;
+    uint64_t protocol_version;
+    tl_features reader, writer;
+} tl_log_meta;
+
+/* The state of a table at a version. */
+typedef struct tl_log_state {
+    uint64_t version;
+    tl_log_meta meta;
+    const tl_log_segment *segments; /* live ones, by min, max, path */
+    size_t segment_count;
+    tl_span coverage_path; /* absent: none */
+    uint64_t coverage_version;
+    tl_log_grid coverage_grid;
+    uint64_t ever;   /* segments added in all of the history */
+    uint64_t digest; /* XXH64 of the text of the last commit */
+    size_t count;    /* private from here */
+    tl_allocator allocator;
+    struct tli_store *store;
+} tl_log_state;
+
+/* One count more, one less. The last one frees it. NULL is allowed. */
+TL_API tl_log_state *tl_log_state_keep(tl_log_state *state);
+TL_API void tl_log_state_drop(tl_log_state *state);
+
+/* TL_CONFLICT (SchemaChanged) when the columns or the index of two states differ: what was planned on one does not hold
+   for the other. */
+TL_API tl_status tl_log_same_schema(const tl_log_state *planned, const tl_log_state *now, tl_fault *fault);
+
+/* The header of a state's metadata, to be asked what is missing. Points into the state: not to be freed. */
+TL_API tl_protocol tl_log_protocol(const tl_log_state *state);
+
+typedef enum tl_log_action_kind { TL_LOG_METADATA, TL_LOG_ADD, TL_LOG_REMOVE, TL_LOG_COVERAGE } tl_log_action_kind;
+
+/* An action of a commit. */
+typedef struct tl_log_action {
+    tl_log_action_kind kind;
+    const tl_log_meta *meta;
+    tl_log_segment segment; /* of an ADD */
+    tl_span path;           /* of a REMOVE: the segment's; of a COVERAGE: the table's coverage object */
+    tl_log_grid grid;       /* of a COVERAGE */
+} tl_log_action;
+
+/* Zero: the defaults. Borrowed until the replay ends. */
+typedef struct tl_log_options {
+    uint64_t decoded_bytes; /* most memory of a replay; 16 GiB, at most half the address space */
+    uint64_t seed;          /* of hashes: something random where paths come from strangers */
+    const tl_client *client; /* NULL: tl_client_all */
+    tl_allocator allocator;
+    int any_kind; /* 1: a table of kind Generic is no fault */
+} tl_log_options;
+
+/* A replay at work. */
+typedef struct tl_log_replay {
+    tl_log_options options;
+    uint64_t version; /* the last commit that went in */
+    tl_log_meta meta;
+    uint8_t has_meta;
+    tl_buffer segments; /* all that were added, in order */
+    size_t checked;     /* of them: those that a base brought */
+    uint64_t ever;
+    uint32_t *slots; /* live ones by path: index plus 1 */
+    size_t slot_count, live;
+    tl_span coverage_path;
+    uint64_t coverage_version;
+    tl_log_grid coverage_grid;
+    uint64_t digest;
+    struct tli_store *store, *meta_store;
+    tl_buffer actions; /* of the commit at hand */
+    uint64_t decoded;  /* payloads of actions that were decoded: none before the header was judged */
+} tl_log_replay;
+
+/* Begins at `base`, which may be NULL: at nothing. TL_NO_MEMORY is kept for the next call. */
+TL_API void tl_log_replay_begin(tl_log_replay *replay, const tl_log_state *base, const tl_log_options *options);
+
+/* Takes the next commit in: its header is judged, then its actions are decoded, then they are applied in their order.
+   The text is not needed any more. After a failure the replay can only be ended. */
+TL_API tl_status tl_log_replay_commit(tl_log_replay *replay, uint64_t version, const void *text, size_t size,
+                                      tl_fault *fault);
+
+/* Judges the whole and makes the state, with one count. */
+TL_API tl_status tl_log_replay_finish(tl_log_replay *replay, tl_log_state **state, tl_fault *fault);
+TL_API void tl_log_replay_end(tl_log_replay *replay);
+#endif /* TIMELAKE_NO_LOG */
+
+/* >>tsplan: what a commit of a timeseries table will say: added columns, appended segments, first metadata. No I/O.
+
+   A plan is made on a state, judged by the rules of the table, and then written: the text of the commit, and the state
+   that it leads to, which is found by replaying that very text. Publishing it is what a tl_log_call does. */
+#ifndef TIMELAKE_NO_LOG
+
+/* Appends the text of a commit: compact, in the order and form of the reference, byte for byte. Texts have to be UTF-8,
+   sets of features and annotations sorted. */
+TL_API tl_status tl_log_write_commit(tl_buffer *out, uint64_t version, uint64_t base_version, tl_log_time time,
+                                     const tl_log_action *actions, size_t count, tl_fault *fault);
+
+/* A commit to be. */
+typedef struct tl_log_plan {
+    uint64_t version; /* one more than the state's */
+    const tl_log_action *actions;
+    size_t action_count;
+    tl_log_state *base; /* NULL: the table is created */
+    tl_log_options options;
+    struct tli_store *store;
+} tl_log_plan;
+
+/* Adds nullable columns at the end of the schema: `nodes` fields (see tl_log_field). Everything is copied. Refused, by
+   kind: features that this writer has not; a table without a schema; no columns; names that are blank or there already;
+   columns that are not nullable; types, old ones included, that Arrow and Parquet do not give back exactly. What has to
+   be declared is declared: schema_add_columns, and schema_metadata where there are annotations. */
+TL_API tl_status tl_log_plan_columns(tl_log_plan *plan, const tl_log_state *state, const tl_log_field *fields,
+                                     uint32_t nodes, const tl_log_options *options, tl_fault *fault);
+
+/* Any actions, copied. On a state: segments added and removed, coverage, metadata; state NULL: creates a table, and the
+   first action has to be its metadata. Of metadata the protocol version and the features that annotations need are set
+   here. The rules of the log are judged when it is written. */
+TL_API tl_status tl_log_plan_actions(tl_log_plan *plan, const tl_log_state *state, const tl_log_action *actions,
+                                     size_t count, const tl_log_options *options, tl_fault *fault);
+
+/* Appends the text to `text` (on failure it is as it was), and makes the state after it, with one count; `state` may be
+   NULL. TL_LIMIT (CommitSerialization): it would nest deeper than readers take. */
+TL_API tl_status tl_log_plan_write(const tl_log_plan *plan, tl_log_time time, tl_buffer *text, tl_log_state **state,
+                                   tl_fault *fault);
+TL_API void tl_log_plan_free(tl_log_plan *plan);
+
+/* Whether rows with these columns may be appended: keys always, and of other columns only nullable ones may be left
+   out, and only once the table declares schema_add_columns. A table without a schema takes its first rows at version
+   1. */
+TL_API tl_status tl_log_may_append(const tl_log_state *state, const tl_span *columns, size_t count,
+                                   const tl_client *client, tl_fault *fault);
+#endif /* TIMELAKE_NO_LOG */
+
 /* >>op: operations: requests out, completions in. The heart of the library: everything that needs a store is a machine
    that begins with a tl_op, and is moved by the calls below and by nothing else. No I/O, no clock, no randomness
    happens inside; the same inputs give the same outputs.
@@ -1257,7 +1707,7 @@ TL_API void tl_plan_free(tl_plan *plan);
    Who owns what: what a request points at is valid until its completion (token 0: until the next call); what a
    completion points at is borrowed until tl_complete returns, unless it brings a release function, which is then called
    exactly once. One thread at a time per operation. Time is Unix milliseconds and may jump. */
-#if !defined(TIMELAKE_NO_LAKE) || !defined(TIMELAKE_NO_PROBE)
+#if !defined(TIMELAKE_NO_LAKE) || !defined(TIMELAKE_NO_PROBE) || !defined(TIMELAKE_NO_LOG)
 
 typedef enum tl_request_kind {
     TL_GET,    /* a whole object, or bytes [offset, offset + length) of it */
@@ -1464,7 +1914,7 @@ TL_API uint32_t tl_op_round_trips(const tl_op *op);
 /* "ok", "not_found", ...; "GET", "STAT", ... */
 TL_API const char *tl_outcome_text(tl_outcome outcome);
 TL_API const char *tl_request_text(tl_request_kind kind);
-#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_PROBE */
+#endif /* TIMELAKE_NO_LAKE, TIMELAKE_NO_PROBE and TIMELAKE_NO_LOG */
 
 /* >>probe: the newest object of a numbered sequence, for the price of one GET when nothing changed. Protocol: SlateDB's
    RFC-0026 (boundary objects) and RFC-0032 (cached probing).
@@ -19352,11 +19802,3101 @@ TL_API void tl_plan_free(tl_plan *plan)
 }
 #endif /* TIMELAKE_NO_LAKE */
 
+/* >>features: the inspection of raw commits. One pass over the text, which is checked on the way, with what is known of
+   the action at hand kept in spans; of members named twice the last one counts, as for the decoder later. */
+#ifndef TIMELAKE_NO_LOG
+
+/* Commits nest at most so deep: objects and arrays that are open at once. */
+#define TLI_FEATURES_DEPTH 127u
+
+/* ---- faults ---- */
+
+TL_API const char *tl_fault_name(const tl_fault *fault, char *out)
+{
+#define TLI_FEATURES_NAME(kind, name) name,
+    static const char *const names[] = {TL_FAULT_LIST(TLI_FEATURES_NAME)};
+#undef TLI_FEATURES_NAME
+    static const char *const groups[] = {"", "SchemaEvolution.", "Schema.", "SchemaEvolution.KeySchema.",
+                                         "TableSchemaCompatibility."};
+    tl_span group = tl_text((size_t)fault->group < TLI_COUNT(groups) ? groups[fault->group] : "");
+    tl_span name = tl_text((size_t)fault->kind < TLI_COUNT(names) ? names[fault->kind] : "Other");
+    TLI_COPY(out, group.data, group.size);
+    TLI_COPY(out + group.size, name.data, name.size);
+    out[group.size + name.size] = 0;
+    return out;
+}
+
+/* Fills the fault, keeps its version. Answers the status. */
+TLI_FN tl_status tli_features_fault(tl_fault *fault, tl_fault_kind kind, tl_status status, const char *text,
+                                    uint64_t position)
+{
+    if (fault != NULL) {
+        uint64_t version = fault->version;
+        TLI_FILL(fault, 0, offsetof(tl_fault, about));
+        fault->version = version;
+        fault->kind = kind;
+        (void)tli_err(&fault->error, status, text, position);
+    }
+    return status;
+}
+
+/* What other rooms say of memory, limits and misuse. */
+TLI_FN tl_status tli_features_wrap(tl_fault *fault, const tl_error *err, tl_fault_kind kind)
+{
+    if (fault != NULL) {
+        (void)tli_features_fault(fault, err->status < TL_CORRUPT ? TL_FAULT_OTHER : kind, err->status, err->text,
+                                 err->position);
+        fault->error.need = err->need;
+    }
+    return err->status;
+}
+
+/* One more name that the fault is about. Cut where it would be too long, between characters. */
+TLI_FN void tli_features_about(tl_fault *fault, tl_span name)
+{
+    size_t used, n;
+    if (fault == NULL)
+        return;
+    used = fault->about_size;
+    if (used != 0 && used + 2 <= TL_FAULT_ABOUT) {
+        TLI_COPY(fault->about + used, ", ", 2);
+        used += 2;
+    }
+    n = TLI_MIN(name.size, TL_FAULT_ABOUT - used);
+    while (n < name.size && n != 0 && ((uint8_t)name.data[n] & 0xc0) == 0x80)
+        n--;
+    if (n != 0)
+        TLI_COPY(fault->about + used, name.data, n);
+    fault->about_size = (uint32_t)(used + n);
+}
+
+/* ---- sets ---- */
+
+TL_API const tl_client *tl_client_all(void)
+{
+    static const tl_span names[] = {{"schema_add_columns", 18}, {"schema_metadata", 15}};
+    static const tl_client all = {{names, 2}, {names + 1, 1}};
+    return &all;
+}
+
+TLI_INLINE int tli_features_letter(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+TL_API int tl_feature_valid(tl_span name)
+{
+    size_t i;
+    if (name.size == 0 || !tli_features_letter(name.data[0]))
+        return 0;
+    for (i = 1; i < name.size; i++)
+        if (!tli_features_letter(name.data[i]) && !(name.data[i] >= '0' && name.data[i] <= '9') && name.data[i] != '_')
+            return 0;
+    return 1;
+}
+
+TL_API size_t tl_features_missing(const tl_features *needed, const tl_features *mine, size_t from)
+{
+    size_t k = 0;
+    for (; from < needed->count; from++) {
+        int order = 1;
+        while (k < mine->count && (order = tl_span_compare(needed->names[from], mine->names[k])) > 0)
+            k++;
+        if (k == mine->count || order != 0)
+            break;
+    }
+    return from;
+}
+
+/* Whether all of `needed` are among `mine`; names those that are not. */
+TLI_FN tl_status tli_features_compare(const tl_features *needed, const tl_features *mine, tl_fault *fault,
+                                      tl_fault_kind kind, tl_status status, const char *text)
+{
+    size_t i = tl_features_missing(needed, mine, 0);
+    if (i == needed->count)
+        return TL_OK;
+    (void)tli_features_fault(fault, kind, status, text, TL_NO_POSITION);
+    if (fault != NULL) /* as many as have room */
+        while (i < needed->count && fault->about_size < TL_FAULT_ABOUT - 2) {
+            tli_features_about(fault, needed->names[i]);
+            i = tl_features_missing(needed, mine, i + 1);
+        }
+    return status;
+}
+
+/* Moves the name at `at` down the heap of `count` names. */
+TLI_FN void tli_features_sift(tl_span *names, size_t at, size_t count)
+{
+    tl_span moved = names[at];
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= count)
+            break;
+        child += child + 1 < count && tl_span_compare(names[child], names[child + 1]) < 0;
+        if (tl_span_compare(moved, names[child]) >= 0)
+            break;
+        names[at] = names[child];
+        at = child;
+    }
+    names[at] = moved;
+}
+
+TLI_FN void tli_features_sort(tl_span *names, size_t count)
+{
+    size_t i;
+    for (i = count / 2; i > 0; i--)
+        tli_features_sift(names, i - 1, count);
+    for (i = count; i > 1; i--) {
+        tl_span last = names[i - 1];
+        names[i - 1] = names[0];
+        names[0] = last;
+        tli_features_sift(names, 0, i - 1);
+    }
+}
+
+/* ---- the text ---- */
+
+/* The values of a header's members, as they stand in the text; data NULL: absent. */
+typedef struct tli_features_raw {
+    tl_span version, reader, writer;
+    int object; /* the payload is one */
+} tli_features_raw;
+
+typedef struct tli_features_scan {
+    tli_json_reader r;
+    tl_error error; /* of the JSON */
+    const uint8_t *text;
+    const tl_client *client;
+    tl_protocol *p;
+    tl_fault found; /* of the first header that is not good */
+    uint32_t nodes; /* what a tree of the text takes */
+    uint64_t strings;
+} tli_features_scan;
+
+TLI_INLINE int tli_features_is(const tli_json_token *t, const char *name, size_t size)
+{
+    tl_span inner = tli_text_span(t->raw.data + 1, t->raw.size - 2), plain = tli_text_span(name, size);
+    return TLI_UNLIKELY(t->flag) ? tli_json_compare(inner, plain) == 0 : tl_span_equal(inner, plain);
+}
+
+/* Whether the digits of a number give a double: less than 2^1024 - 2^970. `raw` has the grammar of JSON. */
+TLI_NOINLINE int tli_features_fits(tl_span raw)
+{
+    static const char most[] = "1797693134862315807";
+    size_t i = 0, before = 0, digits = 0;
+    int64_t exponent = 0;
+    int seen = 0, point = 0, below = 0, negative;
+    i += raw.data[0] == '-';
+    for (; i < raw.size && (raw.data[i] | 0x20) != 'e'; i++) {
+        char c = raw.data[i];
+        if (c == '.') {
+            point = 1;
+            continue;
+        }
+        seen |= c != '0';
+        before += (size_t)(seen && !point);
+        exponent -= !seen && point; /* zeros right behind the point */
+        if (seen && digits < sizeof most - 1 && below == 0)
+            below = c < most[digits] ? 1 : c > most[digits] ? -1 : 0;
+        digits += (size_t)seen;
+    }
+    if (!seen)
+        return 1; /* zero, whatever its exponent */
+    exponent += (int64_t)before - 1;
+    if (i < raw.size) {
+        int64_t e = 0;
+        negative = raw.data[i + 1] == '-';
+        for (i += 1 + (size_t)(raw.data[i + 1] == '-' || raw.data[i + 1] == '+'); i < raw.size; i++)
+            e = TLI_MIN(e * 10 + (raw.data[i] - '0'), (int64_t)1 << 40);
+        exponent += negative ? -e : e;
+    }
+    return exponent < 308 || (exponent == 308 && (below > 0 || (below == 0 && digits < sizeof most)));
+}
+
+/* The next token; numbers that no double holds are refused, as the reference does. */
+TLI_INLINE int tli_features_next(tli_features_scan *s, tli_json_token *t)
+{
+    if (!tli_json_token_next(&s->r, t))
+        return 0;
+    s->nodes += t->kind <= TLI_JSON_KEY;
+    if (t->kind == TL_JSON_NUMBER) {
+        if (TLI_UNLIKELY(t->raw.size > 300 || !t->flag) && !tli_features_fits(t->raw))
+            return tli_json_fail(&s->r.j, "json: a number that no double holds", (const uint8_t *)t->raw.data);
+    } else if ((t->kind == TL_JSON_STRING || t->kind == TLI_JSON_KEY) && TLI_UNLIKELY(t->flag)) {
+        s->strings += sizeof(uint32_t) + t->raw.size;
+    }
+    return 1;
+}
+
+/* The rest of the value that `t` began. */
+TLI_FN int tli_features_rest(tli_features_scan *s, tli_json_token *t)
+{
+    uint32_t depth = s->r.depth;
+    if (t->kind != TL_JSON_ARRAY && t->kind != TL_JSON_OBJECT)
+        return 1;
+    while (s->r.depth >= depth)
+        if (!tli_features_next(s, t))
+            return 0;
+    return 1;
+}
+
+/* A whole value and its raw text. */
+TLI_FN int tli_features_value(tli_features_scan *s, tl_span *raw)
+{
+    tli_json_token t;
+    const char *start;
+    if (!tli_features_next(s, &t))
+        return 0;
+    start = t.raw.data;
+    if (!tli_features_rest(s, &t))
+        return 0;
+    *raw = tli_text_span(start, (size_t)((const char *)s->r.j.p - start));
+    return 1;
+}
+
+/* ---- headers ---- */
+
+TLI_FN tl_status tli_features_bad(tli_features_scan *s, const char *text, tl_span at)
+{
+    return tli_features_fault(&s->found, TL_FAULT_COMMIT, TL_CORRUPT, text,
+                              at.data == NULL ? TL_NO_POSITION : (uint64_t)((const uint8_t *)at.data - s->text));
+}
+
+/* Reads the list in `raw`, JSON that was checked. Once with names NULL to count them and their escaped bytes. */
+TLI_FN tl_status tli_features_list(tli_features_scan *s, tl_span raw, tl_span *names, char *texts, size_t *count,
+                                   size_t *escaped)
+{
+    tli_json j = tli_json_open(raw.data, raw.size, 0, NULL);
+    tli_json_reader r;
+    tli_json_token t;
+    *count = *escaped = 0;
+    tli_json_start(&r, &j, 2);
+    if (raw.data[0] != '[')
+        return tli_features_bad(s, "a list of features is expected", raw);
+    (void)tli_json_token_next(&r, &t);
+    while (tli_json_token_next(&r, &t) && t.kind != TLI_JSON_CLOSE_ARRAY) {
+        tl_span inner = tli_text_span(t.raw.data + 1, t.raw.size - 2);
+        if (t.kind != TL_JSON_STRING)
+            return tli_features_bad(s, "the name of a feature is expected", t.raw);
+        if (names != NULL && t.flag) {
+            char *to = texts + *escaped;
+            inner = tli_text_span(to, tli_json_unescape(to, inner));
+        }
+        if (names != NULL && !tl_feature_valid(inner))
+            return tli_features_bad(s, "the name of a feature is [a-z][a-z0-9_]*", t.raw);
+        if (names != NULL)
+            names[*count] = inner;
+        ++*count;
+        *escaped += t.flag ? t.raw.size : 0;
+    }
+    return TL_OK;
+}
+
+/* The set in `raw`, in one block; of protocol `p` the list number `which`. */
+TLI_FN tl_status tli_features_set(tli_features_scan *s, tl_span raw, tl_protocol *p, int which, tl_features *set)
+{
+    size_t count, escaped, bytes, i;
+    tl_span *names;
+    tl_status st;
+    if (raw.data == NULL)
+        return tli_features_bad(s, "a header without its lists of features", raw);
+    st = tli_features_list(s, raw, NULL, NULL, &count, &escaped);
+    if (st != TL_OK || count == 0)
+        return st;
+    bytes = count * sizeof *names + escaped; /* the text has more bytes than names */
+    names = (tl_span *)(count > SIZE_MAX / 32 ? NULL : tli_mem_new(&p->allocator, bytes));
+    if (names == NULL) {
+        tl_error err;
+        (void)tli_mem_failed(&p->allocator, &err);
+        return tli_features_wrap(&s->found, &err, TL_FAULT_OTHER);
+    }
+    p->memory[which] = names;
+    p->memory_size[which] = bytes;
+    st = tli_features_list(s, raw, names, (char *)(names + count), &count, &escaped);
+    if (st != TL_OK)
+        return st;
+    tli_features_sort(names, count);
+    for (i = 1; i < count; i++)
+        if (tl_span_equal(names[i - 1], names[i]))
+            return tli_features_bad(s, "a feature is named twice", raw);
+    set->names = names;
+    set->count = count;
+    return TL_OK;
+}
+
+TL_API void tl_protocol_free(tl_protocol *p)
+{
+    int i;
+    if (p == NULL)
+        return;
+    for (i = 0; i < 2; i++)
+        tli_mem_delete(&p->allocator, p->memory[i], p->memory_size[i]);
+    TLI_FILL(p, 0, sizeof *p);
+}
+
+TLI_FN tl_status tli_features_decode(tli_features_scan *s, const tli_features_raw *raw, tl_protocol *p)
+{
+    tl_status st;
+    if (!raw->object || raw->version.data == NULL)
+        return tli_features_bad(s, "metadata without a protocol version", raw->version);
+    if (!tli_number_parse_u64(raw->version.data, raw->version.size, &p->version))
+        return tli_features_bad(s, "the protocol version is an integer", raw->version);
+    st = tli_features_set(s, raw->reader, p, 0, &p->reader);
+    return st == TL_OK ? tli_features_set(s, raw->writer, p, 1, &p->writer) : st;
+}
+
+/* Judges a header; the first one that is not good is kept. */
+TLI_NOINLINE void tli_features_judge(tli_features_scan *s, const tli_features_raw *raw)
+{
+    tl_protocol p;
+    tl_status st;
+    if (s->found.kind != TL_FAULT_NONE)
+        return;
+    TLI_FILL(&p, 0, sizeof p);
+    p.allocator = s->p->allocator;
+    st = tli_features_decode(s, raw, &p);
+    if (st == TL_OK)
+        st = tl_protocol_may_read(&p, s->client, &s->found);
+    if (st == TL_OK) {
+        tl_protocol old = *s->p;
+        *s->p = p;
+        p = old;
+    }
+    tl_protocol_free(&p);
+}
+
+/* ---- where headers are ---- */
+
+/* The members of a payload. */
+TLI_FN int tli_features_payload(tli_features_scan *s, tli_features_raw *raw)
+{
+    tli_json_token t;
+    TLI_FILL(raw, 0, sizeof *raw);
+    if (!tli_features_next(s, &t))
+        return 0;
+    raw->object = t.kind == TL_JSON_OBJECT;
+    if (!raw->object)
+        return tli_features_rest(s, &t);
+    for (;;) {
+        tl_span ignored, *value = &ignored;
+        if (!tli_features_next(s, &t))
+            return 0;
+        if (t.kind == TLI_JSON_CLOSE_OBJECT)
+            return 1;
+        if (tli_features_is(&t, "protocol_version", 16))
+            value = &raw->version;
+        else if (tli_features_is(&t, "required_reader_features", 24))
+            value = &raw->reader;
+        else if (tli_features_is(&t, "required_writer_features", 24))
+            value = &raw->writer;
+        if (!tli_features_value(s, value))
+            return 0;
+    }
+}
+
+/* An action: it has a header when it is an object of one member (however often) that is called UpdateTableMeta. */
+TLI_FN int tli_features_action(tli_features_scan *s)
+{
+    tli_features_raw raw;
+    tli_json_token t;
+    int metadata = 0, other = 0;
+    for (;;) {
+        if (!tli_features_next(s, &t))
+            return 0;
+        if (t.kind == TLI_JSON_CLOSE_OBJECT)
+            break;
+        if (tli_features_is(&t, "UpdateTableMeta", 15)) {
+            metadata = 1;
+            if (!tli_features_payload(s, &raw))
+                return 0;
+        } else {
+            tl_span ignored;
+            other = 1;
+            if (!tli_features_value(s, &ignored))
+                return 0;
+        }
+    }
+    if (metadata && !other)
+        tli_features_judge(s, &raw);
+    return 1;
+}
+
+/* The value of the member `actions`; what an earlier one of that name said is forgotten. */
+TLI_FN int tli_features_actions(tli_features_scan *s)
+{
+    tl_allocator a = s->p->allocator;
+    tli_json_token t;
+    tl_protocol_free(s->p);
+    s->p->allocator = a;
+    s->found.kind = TL_FAULT_NONE;
+    if (!tli_features_next(s, &t))
+        return 0;
+    if (t.kind != TL_JSON_ARRAY)
+        return tli_features_rest(s, &t);
+    for (;;) {
+        if (!tli_features_next(s, &t))
+            return 0;
+        if (t.kind == TLI_JSON_CLOSE_ARRAY)
+            return 1;
+        if (t.kind == TL_JSON_OBJECT ? !tli_features_action(s) : !tli_features_rest(s, &t))
+            return 0;
+    }
+}
+
+TLI_FN int tli_features_document(tli_features_scan *s)
+{
+    tli_json_token t;
+    if (!tli_features_next(s, &t))
+        return 0;
+    if (t.kind != TL_JSON_OBJECT)
+        return tli_features_rest(s, &t) && tli_json_finish(&s->r.j);
+    for (;;) {
+        tl_span ignored;
+        if (!tli_features_next(s, &t))
+            return 0;
+        if (t.kind == TLI_JSON_CLOSE_OBJECT)
+            return tli_json_finish(&s->r.j);
+        if (tli_features_is(&t, "actions", 7) ? !tli_features_actions(s) : !tli_features_value(s, &ignored))
+            return 0;
+    }
+}
+
+/* Inspects; `nodes` and `strings` are what a tree of the text takes. */
+TLI_FN tl_status tli_features_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
+                                      const tl_allocator *allocator, uint32_t *nodes, uint64_t *strings,
+                                      tl_fault *fault)
+{
+    tli_features_scan s;
+    tli_json j = tli_json_open(commit, size, 0, &s.error);
+    tl_status st = TL_OK;
+    TLI_FILL(p, 0, sizeof *p);
+    p->allocator = tli_mem_allocator(allocator);
+    if ((commit == NULL && size != 0) || (size >> 16) >> 16 != 0)
+        return tli_features_fault(fault, TL_FAULT_OTHER, commit == NULL ? TL_MISUSE : TL_LIMIT,
+                                  "no commit, or one of 4 GiB", TL_NO_POSITION);
+    tli_json_start(&s.r, &j, TLI_FEATURES_DEPTH);
+    s.text = (const uint8_t *)commit;
+    s.client = client != NULL ? client : tl_client_all();
+    s.p = p;
+    s.found.kind = TL_FAULT_NONE;
+    s.found.version = fault != NULL ? fault->version : 0;
+    s.nodes = 0;
+    s.strings = 0;
+    if (!tli_features_document(&s)) {
+        int text = tli_text_utf8(commit, size) == size; /* the reference takes other bytes for a failure of the store */
+        st = tli_features_fault(fault, text ? TL_FAULT_COMMIT : TL_FAULT_IO, s.error.status, s.error.text,
+                                s.error.position);
+    } else if (s.found.kind != TL_FAULT_NONE) {
+        st = s.found.error.status;
+        if (fault != NULL)
+            *fault = s.found;
+    }
+    if (st != TL_OK)
+        tl_protocol_free(p);
+    *nodes = s.nodes;
+    *strings = s.strings;
+    return st;
+}
+
+TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
+                                     const tl_allocator *allocator, tl_fault *fault)
+{
+    uint32_t nodes;
+    uint64_t strings;
+    return tli_features_inspect(p, commit, size, client, allocator, &nodes, &strings, fault);
+}
+
+/* ---- verdicts ---- */
+
+TL_API tl_status tl_protocol_may_read(const tl_protocol *p, const tl_client *client, tl_fault *fault)
+{
+    client = client != NULL ? client : tl_client_all();
+    if (p->version != TL_PROTOCOL_VERSION) {
+        (void)tli_features_fault(fault, TL_FAULT_VERSION, TL_UNSUPPORTED, "another protocol version than 7",
+                                 TL_NO_POSITION);
+        if (fault != NULL) {
+            fault->expected = TL_PROTOCOL_VERSION;
+            fault->found = p->version;
+        }
+        return TL_UNSUPPORTED;
+    }
+    return tli_features_compare(&p->reader, &client->reader, fault, TL_FAULT_READER, TL_UNSUPPORTED,
+                                "the table needs reader features that this program has not");
+}
+
+TL_API tl_status tl_protocol_may_write(const tl_protocol *p, const tl_client *client, tl_fault *fault)
+{
+    tl_status st = tl_protocol_may_read(p, client, fault);
+    client = client != NULL ? client : tl_client_all();
+    return st != TL_OK ? st
+                       : tli_features_compare(&p->writer, &client->writer, fault, TL_FAULT_WRITER, TL_UNSUPPORTED,
+                                              "the table needs writer features that this program has not");
+}
+
+TL_API tl_status tl_protocol_follows(const tl_protocol *before, const tl_protocol *after, tl_fault *fault)
+{
+    tl_status st;
+    if (after->version < before->version) {
+        (void)tli_features_fault(fault, TL_FAULT_VERSION_DECREASED, TL_CORRUPT, "the protocol version went back",
+                                 TL_NO_POSITION);
+        if (fault != NULL) {
+            fault->expected = before->version;
+            fault->found = after->version;
+        }
+        return TL_CORRUPT;
+    }
+    st = tli_features_compare(&before->reader, &after->reader, fault, TL_FAULT_READER_REMOVED, TL_CORRUPT,
+                              "a reader feature was removed");
+    return st != TL_OK ? st
+                       : tli_features_compare(&before->writer, &after->writer, fault, TL_FAULT_WRITER_REMOVED,
+                                              TL_CORRUPT, "a writer feature was removed");
+}
+#endif /* TIMELAKE_NO_LOG */
+
+/* >>tsfield */
+#ifndef TIMELAKE_NO_LOG
+
+#define TLI_TSFIELD_DEPTH 128u /* of nested fields: more than JSON that nests 127 deep can hold */
+
+/* ---- text ---- */
+
+/* The bytes of the white space character at the start of `text`, 0 when there is none (Unicode's White_Space). */
+TLI_FN size_t tli_tsfield_white(tl_span text)
+{
+    const uint8_t *p = (const uint8_t *)text.data;
+    if (text.size == 0)
+        return 0;
+    if (p[0] < 0x80)
+        return p[0] == ' ' || (p[0] >= 9 && p[0] <= 13);
+    if (text.size >= 2 && p[0] == 0xc2)
+        return p[1] == 0x85 || p[1] == 0xa0 ? 2 : 0;
+    if (text.size < 3)
+        return 0;
+    if (p[0] == 0xe1)
+        return p[1] == 0x9a && p[2] == 0x80 ? 3 : 0;
+    if (p[0] == 0xe2 && p[1] == 0x80)
+        return p[2] <= 0x8a || p[2] == 0xa8 || p[2] == 0xa9 || p[2] == 0xaf ? 3 : 0;
+    if (p[0] == 0xe2)
+        return p[1] == 0x81 && p[2] == 0x9f ? 3 : 0;
+    return p[0] == 0xe3 && p[1] == 0x80 && p[2] == 0x80 ? 3 : 0;
+}
+
+TLI_INLINE void tli_tsfield_skip(tl_span *text, size_t n)
+{
+    text->data += n;
+    text->size -= n;
+}
+
+TLI_FN void tli_tsfield_skip_white(tl_span *text)
+{
+    size_t n;
+    while ((n = tli_tsfield_white(*text)) != 0)
+        tli_tsfield_skip(text, n);
+}
+
+/* Without the white space at both ends; `text` is UTF-8. */
+TLI_FN tl_span tli_tsfield_strip(tl_span text)
+{
+    tl_span end = text;
+    tli_tsfield_skip_white(&text);
+    for (end = text; text.size != 0; text.size = end.size) {
+        size_t n = 1;
+        end = text;
+        while (n < end.size && n < 3 && ((uint8_t)end.data[end.size - n] & 0xc0) == 0x80)
+            n++;
+        if (tli_tsfield_white(tli_text_span(end.data + end.size - n, n)) != n)
+            break;
+        end.size -= n;
+    }
+    return text;
+}
+
+TLI_FN int tli_tsfield_blank(tl_span text)
+{
+    return tli_tsfield_strip(text).size == 0;
+}
+
+/* ---- instants ---- */
+
+/* Takes 1 to `most` digits. */
+TLI_FN int tli_tsfield_digits(tl_span *text, size_t most, int64_t *value)
+{
+    size_t n = 0;
+    *value = 0;
+    for (; n < most && n < text->size && text->data[n] >= '0' && text->data[n] <= '9'; n++)
+        *value = TLI_MIN(*value * 10 + (text->data[n] - '0'), (int64_t)1 << 40);
+    tli_tsfield_skip(text, n);
+    return n != 0;
+}
+
+/* White space around a separator of the date or the clock. */
+TLI_FN int tli_tsfield_mark(tl_span *text, char mark)
+{
+    tli_tsfield_skip_white(text);
+    if (text->size == 0 || text->data[0] != mark)
+        return 0;
+    tli_tsfield_skip(text, 1);
+    tli_tsfield_skip_white(text);
+    return 1;
+}
+
+/* Days since 1970 of a date of the Gregorian calendar; 0 when there is no such day. */
+TLI_FN int tli_tsfield_days(int64_t year, int64_t month, int64_t day, int64_t *days)
+{
+    static const uint8_t lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    int64_t y, era;
+    if (year < -262143 || year > 262142 || month < 1 || month > 12 || day < 1
+        || day > lengths[month - 1] + (month == 2 && leap))
+        return 0;
+    y = month <= 2 ? year - 1 : year; /* years from March on, so that the leap day is the last */
+    era = (y >= 0 ? y : y - 399) / 400;
+    y -= era * 400;
+    month += month > 2 ? -3 : 9;
+    *days = era * 146097 + y * 365 + y / 4 - y / 100 + (153 * month + 2) / 5 + day - 1 - 719468;
+    return 1;
+}
+
+TLI_FN int tli_tsfield_date(tl_span *text, int64_t *days)
+{
+    int64_t year, month, day;
+    char sign = text->size != 0 ? text->data[0] : 0;
+    int is_signed = sign == '+' || sign == '-';
+    tli_tsfield_skip(text, (size_t)is_signed);
+    if (!tli_tsfield_digits(text, is_signed ? SIZE_MAX : 4, &year) || !tli_tsfield_mark(text, '-')
+        || !tli_tsfield_digits(text, 2, &month) || !tli_tsfield_mark(text, '-') || !tli_tsfield_digits(text, 2, &day))
+        return 0;
+    return tli_tsfield_days(sign == '-' ? -year : year, month, day, days);
+}
+
+/* Hour to fraction: seconds of the day. */
+TLI_FN int tli_tsfield_clock(tl_span *text, int64_t *seconds, uint32_t *nanos)
+{
+    int64_t hour, minute, second;
+    uint32_t digit = 100000000;
+    if (!tli_tsfield_digits(text, 2, &hour) || !tli_tsfield_mark(text, ':') || !tli_tsfield_digits(text, 2, &minute)
+        || !tli_tsfield_mark(text, ':') || !tli_tsfield_digits(text, 2, &second) || hour > 23 || minute > 59
+        || second > 60)
+        return 0;
+    *nanos = second == 60 ? 1000000000 : 0;
+    *seconds = hour * 3600 + minute * 60 + (second == 60 ? 59 : second);
+    if (text->size == 0 || text->data[0] != '.')
+        return 1;
+    tli_tsfield_skip(text, 1);
+    if (text->size == 0 || text->data[0] < '0' || text->data[0] > '9')
+        return 0;
+    for (; text->size != 0 && text->data[0] >= '0' && text->data[0] <= '9'; tli_tsfield_skip(text, 1)) {
+        *nanos += digit * (uint32_t)(text->data[0] - '0');
+        digit /= 10;
+    }
+    return 1;
+}
+
+/* Z, UTC in any case, or a sign, two digits of hours, two of minutes, with colons and white space between. */
+TLI_FN int tli_tsfield_offset(tl_span *text, int64_t *seconds)
+{
+    const char *p = text->data;
+    size_t sign = text->size == 0 ? 0 : p[0] == '+' || p[0] == '-' ? 1 : 0, n;
+    int negative = sign != 0 && p[0] == '-', i;
+    int64_t part[2];
+    *seconds = 0;
+    if (text->size != 0 && (p[0] | 0x20) == 'z') {
+        tli_tsfield_skip(text, 1);
+        return 1;
+    }
+    if (text->size >= 3 && (p[0] | 0x20) == 'u' && (p[1] | 0x20) == 't' && (p[2] | 0x20) == 'c') {
+        tli_tsfield_skip(text, 3);
+        return 1;
+    }
+    if (text->size >= 3 && TLI_COMPARE(p, "\xe2\x88\x92", 3) == 0) { /* a minus sign */
+        negative = 1;
+        sign = 3;
+    }
+    if (sign == 0)
+        return 0;
+    tli_tsfield_skip(text, sign);
+    for (i = 0; i < 2; i++) {
+        if (text->size < 2 || (uint8_t)(text->data[0] - '0') > 9 || (uint8_t)(text->data[1] - '0') > 9)
+            return 0;
+        part[i] = (text->data[0] - '0') * 10 + text->data[1] - '0';
+        tli_tsfield_skip(text, 2);
+        while (i == 0 && (n = text->size != 0 && text->data[0] == ':' ? 1 : tli_tsfield_white(*text)) != 0)
+            tli_tsfield_skip(text, n);
+    }
+    *seconds = (part[0] * 60 + part[1]) * (negative ? -60 : 60);
+    return part[0] < 24 && part[1] < 60;
+}
+
+TL_API int tl_log_time_parse(tl_span text, tl_log_time *time)
+{
+    int64_t days, clock, offset;
+    tli_tsfield_skip_white(&text);
+    if (!tli_tsfield_date(&text, &days) || text.size == 0 || (text.data[0] != ' ' && (text.data[0] | 0x20) != 't'))
+        return 0;
+    tli_tsfield_skip(&text, 1);
+    tli_tsfield_skip_white(&text);
+    if (!tli_tsfield_clock(&text, &clock, &time->nanos))
+        return 0;
+    tli_tsfield_skip_white(&text);
+    if (!tli_tsfield_offset(&text, &offset))
+        return 0;
+    tli_tsfield_skip_white(&text);
+    time->seconds = days * 86400 + clock - offset;
+    return text.size == 0;
+}
+
+TL_API size_t tl_log_time_text(char *out, tl_log_time time)
+{
+    int64_t clock, days = tli_time_floor(time.seconds, 86400, &clock);
+    uint32_t second = (uint32_t)clock, nanos = time.nanos, digits, i;
+    int leap = nanos >= 1000000000;
+    char *p = out + tli_time_date(out, days);
+    *p++ = 'T';
+    p = tli_time_two(p, second / 3600);
+    *p++ = ':';
+    p = tli_time_two(p, second / 60 % 60);
+    *p++ = ':';
+    p = tli_time_two(p, second % 60 + (uint32_t)leap);
+    nanos -= leap ? 1000000000u : 0u;
+    digits = nanos == 0 ? 0 : nanos % 1000000 == 0 ? 3 : nanos % 1000 == 0 ? 6 : 9;
+    if (digits != 0)
+        *p++ = '.';
+    for (i = 0; i < digits; i++) {
+        *p++ = (char)('0' + nanos / 100000000);
+        nanos = nanos % 100000000 * 10;
+    }
+    *p++ = 'Z';
+    return (size_t)(p - out);
+}
+
+/* ---- types ---- */
+
+static const char *const tli_tsfield_types[] = {"Bool",   "Int32", "Int64", "UInt64",      "Float32",   "Float64",
+                                                "Binary", "Utf8",  "Int96", "FixedBinary", "Timestamp", "Decimal",
+                                                "Struct", "List",  "Map",   "Other"};
+static const char *const tli_tsfield_units[] = {"Millis", "Micros", "Nanos"};
+
+TL_API const char *tl_log_type_text(tl_log_type type)
+{
+    return (size_t)type < TLI_COUNT(tli_tsfield_types) ? tli_tsfield_types[type] : "Other";
+}
+
+/* The index of `text` among `count` names, or count. */
+TLI_FN uint32_t tli_tsfield_find(const char *const *names, uint32_t count, tl_span text)
+{
+    uint32_t i = 0;
+    while (i < count && !tl_span_equal(tl_text(names[i]), text))
+        i++;
+    return i;
+}
+
+TLI_INLINE uint32_t tli_tsfield_nodes(const tl_log_field *field)
+{
+    return field->nodes != 0 ? field->nodes : 1;
+}
+
+TLI_FN int tli_tsfield_same_notes(const tl_log_notes *a, const tl_log_notes *b)
+{
+    uint32_t i;
+    if (a->count != b->count)
+        return 0;
+    for (i = 0; i < a->count; i++)
+        if (!tl_span_equal(a->notes[i].key, b->notes[i].key) || !tl_span_equal(a->notes[i].value, b->notes[i].value))
+            return 0;
+    return 1;
+}
+
+/* Equal in everything, names and annotations too; not what is below. */
+TLI_FN int tli_tsfield_same(const tl_log_field *a, const tl_log_field *b)
+{
+    return tl_span_equal(a->name, b->name) && a->type == b->type && tli_tsfield_nodes(a) == tli_tsfield_nodes(b)
+           && a->width == b->width && a->scale == b->scale && a->unit == b->unit && a->nullable == b->nullable
+           && a->keys_sorted == b->keys_sorted && (a->text.data == NULL) == (b->text.data == NULL)
+           && tl_span_equal(a->text, b->text) && tli_tsfield_same_notes(&a->notes, &b->notes)
+           && tli_tsfield_same_notes(&a->entries, &b->entries) && tli_tsfield_same_notes(&a->nulls, &b->nulls);
+}
+
+/* ---- from JSON ---- */
+
+/* A document being decoded: `fault` says what is wrong with it. */
+typedef struct tli_tsfield_source {
+    const tl_json *tree;
+    tli_store *store; /* where what is kept goes */
+    tl_fault *fault;
+    tl_status status;
+} tli_tsfield_source;
+
+/* Answers 0, and remembers the first time why. */
+TLI_FN int tli_tsfield_bad(tli_tsfield_source *s, const char *text, const tl_json_node *at)
+{
+    if (s->status == TL_OK)
+        s->status = tli_features_fault(s->fault, TL_FAULT_COMMIT, TL_CORRUPT, text,
+                                       at == NULL ? TL_NO_POSITION : at->start);
+    return 0;
+}
+
+TLI_FN void *tli_tsfield_take(tli_tsfield_source *s, uint64_t count, size_t size)
+{
+    tl_error err;
+    void *p = tli_mem_take_array(s->store, count, size, &err);
+    if (p == NULL && s->status == TL_OK)
+        s->status = tli_features_wrap(s->fault, &err, TL_FAULT_OTHER);
+    return p;
+}
+
+/* A copy that lives as long as the store. */
+TLI_FN int tli_tsfield_keep(tli_tsfield_source *s, tl_span text, tl_span *kept)
+{
+    char *copy = (char *)tli_tsfield_take(s, text.size, 1);
+    if (copy == NULL)
+        return 0;
+    if (text.size != 0)
+        TLI_COPY(copy, text.data, text.size);
+    *kept = tli_text_span(copy, text.size);
+    return 1;
+}
+
+/* Finds the members of an object, of those called the same the last. Members that are not asked for are ignored, or
+   refused when `strict`. */
+TLI_FN int tli_tsfield_members(tli_tsfield_source *s, const tl_json_node *object, const char *const *names,
+                               uint32_t count, const tl_json_node **values, int strict)
+{
+    const tl_json_node *key;
+    uint32_t i, likely = 0; /* members mostly come in the order of their names here */
+    for (i = 0; i < count; i++)
+        values[i] = NULL;
+    if (object == NULL || object->kind != TL_JSON_OBJECT)
+        return tli_tsfield_bad(s, "an object is expected", object);
+    for (key = tl_json_first(object); key != NULL; key = tl_json_next(object, key)) {
+        tl_span name = tli_json_plain_text(s->tree, key);
+        i = likely;
+        if (i >= count || !tl_span_equal(tl_text(names[i]), name))
+            i = tli_tsfield_find(names, count, name);
+        likely = i + 1;
+        if (i < count)
+            values[i] = key + 1;
+        else if (strict)
+            return tli_tsfield_bad(s, "a member that is not known, where others are not allowed", key);
+    }
+    return 1;
+}
+
+/* The text of a string node, as long as the tree. */
+TLI_FN int tli_tsfield_string(tli_tsfield_source *s, const tl_json_node *node, tl_span *text)
+{
+    if (node == NULL || node->kind != TL_JSON_STRING)
+        return tli_tsfield_bad(s, "a string is expected", node);
+    *text = tli_json_plain_text(s->tree, node);
+    return 1;
+}
+
+TLI_FN int tli_tsfield_kept_string(tli_tsfield_source *s, const tl_json_node *node, tl_span *text)
+{
+    tl_span borrowed;
+    return tli_tsfield_string(s, node, &borrowed) && tli_tsfield_keep(s, borrowed, text);
+}
+
+/* A string, or null or nothing: absent. */
+TLI_FN int tli_tsfield_optional(tli_tsfield_source *s, const tl_json_node *node, tl_span *text)
+{
+    *text = tli_text_span(NULL, 0);
+    return !tl_json_present(node) || tli_tsfield_kept_string(s, node, text);
+}
+
+TLI_FN int tli_tsfield_flag(tli_tsfield_source *s, const tl_json_node *node, uint8_t *flag)
+{
+    if (node == NULL || node->kind != TL_JSON_BOOL)
+        return tli_tsfield_bad(s, "true or false is expected", node);
+    *flag = node->truth;
+    return 1;
+}
+
+/* Integers as the reference takes them: digits; -0 is none. */
+TLI_FN int tli_tsfield_u64(tli_tsfield_source *s, const tl_json_node *node, uint64_t most, uint64_t *value)
+{
+    if (node == NULL || node->kind != TL_JSON_NUMBER
+        || !tli_number_parse_u64(s->tree->text + node->start, node->size, value) || *value > most)
+        return tli_tsfield_bad(s, "an integer in range is expected", node);
+    return 1;
+}
+
+TLI_FN int tli_tsfield_i64(tli_tsfield_source *s, const tl_json_node *node, int64_t *value)
+{
+    if (node == NULL || node->kind != TL_JSON_NUMBER
+        || !tli_number_parse_i64(s->tree->text + node->start, node->size, value)
+        || (*value == 0 && node->size != 1))
+        return tli_tsfield_bad(s, "an integer in range is expected", node);
+    return 1;
+}
+
+TLI_FN int tli_tsfield_i32(tli_tsfield_source *s, const tl_json_node *node, int32_t *value)
+{
+    int64_t wide;
+    if (!tli_tsfield_i64(s, node, &wide))
+        return 0;
+    if (wide < INT32_MIN || wide > INT32_MAX)
+        return tli_tsfield_bad(s, "an integer in range is expected", node);
+    *value = (int32_t)wide;
+    return 1;
+}
+
+TLI_FN int tli_tsfield_time(tli_tsfield_source *s, const tl_json_node *node, tl_log_time *time)
+{
+    tl_span text;
+    if (!tli_tsfield_string(s, node, &text))
+        return 0;
+    return tl_log_time_parse(text, time) || tli_tsfield_bad(s, "a time is expected", node);
+}
+
+/* Moves the note at `at` down the heap; of equal keys the later position is the greater. */
+TLI_FN void tli_tsfield_sift(tl_log_note *notes, uint32_t *order, uint32_t at, uint32_t count)
+{
+    for (;;) {
+        uint32_t child = 2 * at + 1, side, moved = order[at];
+        int c;
+        if (child >= count)
+            return;
+        for (side = child + 1; side < count && side == child + 1; side++) {
+            c = tl_span_compare(notes[order[child]].key, notes[order[side]].key);
+            child += c < 0 || (c == 0 && order[child] < order[side]);
+        }
+        c = tl_span_compare(notes[moved].key, notes[order[child]].key);
+        if (c > 0 || (c == 0 && moved > order[child]))
+            return;
+        order[at] = order[child];
+        order[child] = moved;
+        at = child;
+    }
+}
+
+/* Sorts by key; of equal keys only the last one stays. Answers how many are left; `sorted` has room for count. */
+TLI_FN uint32_t tli_tsfield_sort_notes(tl_log_note *notes, uint32_t *order, uint32_t count, tl_log_note *sorted)
+{
+    uint32_t i, n = 0;
+    for (i = 0; i < count; i++)
+        order[i] = i;
+    for (i = count / 2; i > 0; i--)
+        tli_tsfield_sift(notes, order, i - 1, count);
+    for (i = count; i > 1; i--) {
+        uint32_t last = order[i - 1];
+        order[i - 1] = order[0];
+        order[0] = last;
+        tli_tsfield_sift(notes, order, 0, i - 1);
+    }
+    for (i = 0; i < count; i++)
+        if (i + 1 == count || !tl_span_equal(notes[order[i]].key, notes[order[i + 1]].key))
+            sorted[n++] = notes[order[i]];
+    return n;
+}
+
+/* Annotations: an object of strings, or nothing. */
+TLI_FN int tli_tsfield_notes(tli_tsfield_source *s, const tl_json_node *node, tl_log_notes *notes)
+{
+    tl_log_note *read, *sorted;
+    const tl_json_node *key;
+    uint32_t *order, n = 0;
+    notes->notes = NULL;
+    notes->count = 0;
+    if (node == NULL)
+        return 1;
+    if (node->kind != TL_JSON_OBJECT)
+        return tli_tsfield_bad(s, "an object of strings is expected", node);
+    if (node->count == 0)
+        return 1;
+    read = (tl_log_note *)tli_tsfield_take(s, node->count, sizeof *read);
+    sorted = (tl_log_note *)tli_tsfield_take(s, node->count, sizeof *sorted);
+    order = (uint32_t *)tli_tsfield_take(s, node->count, sizeof *order);
+    if (read == NULL || sorted == NULL || order == NULL)
+        return 0;
+    for (key = tl_json_first(node); key != NULL; key = tl_json_next(node, key), n++)
+        if (!tli_tsfield_kept_string(s, key, &read[n].key) || !tli_tsfield_kept_string(s, key + 1, &read[n].value))
+            return 0;
+    notes->count = tli_tsfield_sort_notes(read, order, n, sorted);
+    notes->notes = sorted;
+    return 1;
+}
+
+/* What a nested type takes its fields from. */
+typedef struct tli_tsfield_frame {
+    uint32_t field;                  /* whose fields these are; of the outermost none */
+    const tl_json_node *list, *next; /* of a struct: the array and the element to come */
+    const tl_json_node *single[2];   /* of a list and a map: the fields to come */
+} tli_tsfield_frame;
+
+/* The parameters of a type: {"Name":{...}}. Nested types fill the frame. */
+TLI_FN int tli_tsfield_parameters(tli_tsfield_source *s, tl_log_field *f, const tl_json_node *p,
+                                  tli_tsfield_frame *frame)
+{
+    static const char *const names[] = {"byte_width", "unit", "timezone", "precision", "scale", "fields", "elements",
+                                        "key", "value", "keys_sorted", "entries_metadata", "null_value_metadata"};
+    const tl_json_node *v[12];
+    tl_span text;
+    if (f->type == TL_LOG_OTHER)
+        return tli_tsfield_kept_string(s, p, &f->text);
+    if (!tli_tsfield_members(s, p, names, 12, v, 0))
+        return 0;
+    switch (f->type) {
+    case TL_LOG_FIXED_BINARY:
+        return tli_tsfield_i32(s, v[0], &f->width);
+    case TL_LOG_TIMESTAMP:
+        if (!tli_tsfield_string(s, v[1], &text))
+            return 0;
+        f->unit = (tl_log_unit)tli_tsfield_find(tli_tsfield_units, 3, text);
+        if ((uint32_t)f->unit == 3)
+            return tli_tsfield_bad(s, "a unit of time is expected", v[1]);
+        return tli_tsfield_optional(s, v[2], &f->text);
+    case TL_LOG_DECIMAL:
+        return tli_tsfield_i32(s, v[3], &f->width) && tli_tsfield_i32(s, v[4], &f->scale);
+    case TL_LOG_STRUCT:
+        if (v[5] == NULL || v[5]->kind != TL_JSON_ARRAY)
+            return tli_tsfield_bad(s, "an array of fields is expected", v[5]);
+        frame->list = v[5];
+        frame->next = tl_json_first(v[5]);
+        return 1;
+    case TL_LOG_LIST:
+        frame->single[0] = v[6];
+        return v[6] != NULL || tli_tsfield_bad(s, "the element of a list is expected", p);
+    default:
+        frame->single[0] = v[7];
+        frame->single[1] = tl_json_present(v[8]) ? v[8] : NULL;
+        return (v[7] != NULL || tli_tsfield_bad(s, "the key of a map is expected", p))
+               && tli_tsfield_flag(s, v[9], &f->keys_sorted) && tli_tsfield_notes(s, v[10], &f->entries)
+               && tli_tsfield_notes(s, v[11], &f->nulls);
+    }
+}
+
+/* One column: everything but what is below it. */
+TLI_FN int tli_tsfield_column(tli_tsfield_source *s, const tl_json_node *node, tl_log_field *f,
+                              tli_tsfield_frame *frame)
+{
+    static const char *const names[] = {"name", "data_type", "nullable", "metadata"};
+    const tl_json_node *v[4], *parameters = NULL;
+    tl_span text;
+    uint32_t type;
+    TLI_FILL(f, 0, sizeof *f);
+    if (!tli_tsfield_members(s, node, names, 4, v, 0) || !tli_tsfield_kept_string(s, v[0], &f->name)
+        || !tli_tsfield_flag(s, v[2], &f->nullable) || !tli_tsfield_notes(s, v[3], &f->notes))
+        return 0;
+    if (v[1] != NULL && v[1]->kind == TL_JSON_OBJECT && v[1]->count != 0) {
+        const tl_json_node *key = v[1] + 1, *next;
+        text = tli_json_plain_text(s->tree, key);
+        for (next = tl_json_next(v[1], key); next != NULL; next = tl_json_next(v[1], next)) {
+            if (!tl_span_equal(text, tli_json_plain_text(s->tree, next)))
+                return tli_tsfield_bad(s, "a type has one name", next);
+            key = next;
+        }
+        parameters = key + 1;
+    } else if (!tli_tsfield_string(s, v[1], &text)) {
+        return 0;
+    }
+    type = tli_tsfield_find(tli_tsfield_types, (uint32_t)TLI_COUNT(tli_tsfield_types), text);
+    if (type == TLI_COUNT(tli_tsfield_types) || (type >= TL_LOG_FIXED_BINARY) != (parameters != NULL))
+        return tli_tsfield_bad(s, "a type is expected", v[1]);
+    f->type = (tl_log_type)type;
+    return parameters == NULL || tli_tsfield_parameters(s, f, parameters, frame);
+}
+
+/* The next field of the innermost nested type, or NULL. */
+TLI_FN const tl_json_node *tli_tsfield_below(tli_tsfield_frame *frame)
+{
+    const tl_json_node *node = frame->single[0];
+    if (frame->list != NULL) {
+        node = frame->next;
+        frame->next = node == NULL ? NULL : tl_json_next(frame->list, node);
+    } else {
+        frame->single[0] = frame->single[1];
+        frame->single[1] = NULL;
+    }
+    return node;
+}
+
+TLI_INLINE tl_log_field *tli_tsfield_at(const tl_buffer *fields, uint32_t i)
+{
+    return (tl_log_field *)(void *)fields->data + i;
+}
+
+/* Decodes columns into `fields`, one tl_log_field behind the other. Answers 1, or 0 with s->status. */
+TLI_FN int tli_tsfield_fill(tli_tsfield_source *s, const tl_json_node *columns, tl_buffer *fields, uint32_t *count)
+{
+    tli_tsfield_frame stack[TLI_TSFIELD_DEPTH];
+    uint32_t depth = 1;
+    stack[0].list = columns;
+    stack[0].next = tl_json_first(columns);
+    *count = 0;
+    while (depth != 0) {
+        const tl_json_node *node = tli_tsfield_below(&stack[depth - 1]);
+        tli_tsfield_frame below;
+        tl_error err;
+        if (node == NULL) {
+            if (--depth != 0)
+                tli_tsfield_at(fields, stack[depth].field)->nodes = *count - stack[depth].field;
+            continue;
+        }
+        TLI_FILL(&below, 0, sizeof below);
+        if (tli_mem_reserve(fields, sizeof(tl_log_field), &err) != TL_OK) {
+            s->status = tli_features_wrap(s->fault, &err, TL_FAULT_OTHER);
+            return 0;
+        }
+        fields->size += sizeof(tl_log_field);
+        if (!tli_tsfield_column(s, node, tli_tsfield_at(fields, *count), &below))
+            return 0;
+        tli_tsfield_at(fields, *count)->nodes = 1;
+        below.field = (*count)++;
+        if (below.list == NULL && below.single[0] == NULL)
+            continue;
+        if (depth == TLI_TSFIELD_DEPTH)
+            return tli_tsfield_bad(s, "types are nested too deep", node);
+        stack[depth++] = below;
+    }
+    return 1;
+}
+
+/* The columns of a schema, in the store. */
+TLI_FN int tli_tsfield_columns(tli_tsfield_source *s, const tl_json_node *columns, tl_log_fields *out)
+{
+    tl_buffer fields;
+    tl_log_field *kept = NULL;
+    if (columns == NULL || columns->kind != TL_JSON_ARRAY)
+        return tli_tsfield_bad(s, "an array of columns is expected", columns);
+    TLI_FILL(&fields, 0, sizeof fields);
+    fields.allocator = s->store->allocator;
+    if (tli_tsfield_fill(s, columns, &fields, &out->node_count)) {
+        kept = (tl_log_field *)tli_tsfield_take(s, out->node_count, sizeof *kept);
+        if (kept != NULL && fields.size != 0)
+            TLI_COPY(kept, fields.data, fields.size);
+        out->column_count = columns->count;
+        out->fields = kept;
+    }
+    tl_buffer_free(&fields);
+    return kept != NULL;
+}
+
+TL_API tl_status tl_log_fields_parse(tl_log_fields *fields, const char *json, size_t size,
+                                     const tl_allocator *allocator, tl_fault *fault)
+{
+    tli_tsfield_source s;
+    tl_limits limits = {0, 0, 0, 0, 0, 0, TLI_FEATURES_DEPTH};
+    tl_json tree;
+    tl_error err;
+    TLI_FILL(fields, 0, sizeof *fields);
+    if (tl_json_parse(&tree, json, size, &limits, allocator, &err) != TL_OK)
+        return tli_features_wrap(fault, &err, TL_FAULT_COMMIT);
+    s.tree = &tree;
+    s.fault = fault;
+    s.status = TL_OK;
+    s.store = tli_mem_store_new(allocator, tl_limits_resolve(NULL).decoded_bytes, NULL, 0, NULL, NULL, &err);
+    if (s.store == NULL)
+        s.status = tli_features_wrap(fault, &err, TL_FAULT_OTHER);
+    else if (!tli_tsfield_columns(&s, tree.root, fields))
+        tli_mem_store_drop(s.store);
+    else
+        fields->store = s.store;
+    tl_json_free(&tree);
+    if (s.status != TL_OK)
+        TLI_FILL(fields, 0, sizeof *fields);
+    return s.status;
+}
+
+TL_API void tl_log_fields_free(tl_log_fields *fields)
+{
+    if (fields == NULL)
+        return;
+    tli_mem_store_drop(fields->store);
+    TLI_FILL(fields, 0, sizeof *fields);
+}
+
+/* ---- to JSON ---- */
+
+/* An output that remembers its first failure. */
+typedef struct tli_tsfield_sink {
+    tl_buffer *out;
+    tl_error error;
+} tli_tsfield_sink;
+
+TLI_FN void tli_tsfield_put(tli_tsfield_sink *w, const char *text)
+{
+    tl_span raw = tl_text(text);
+    if (w->error.status == TL_OK)
+        (void)tli_mem_append(w->out, raw.data, raw.size, &w->error);
+}
+
+TLI_FN void tli_tsfield_put_text(tli_tsfield_sink *w, tl_span text)
+{
+    if (w->error.status == TL_OK)
+        (void)tli_json_write_text(w->out, text, &w->error);
+}
+
+TLI_FN void tli_tsfield_put_u64(tli_tsfield_sink *w, uint64_t value)
+{
+    char digits[25];
+    digits[tli_number_u64(digits, value)] = 0;
+    tli_tsfield_put(w, digits);
+}
+
+TLI_FN void tli_tsfield_put_i64(tli_tsfield_sink *w, int64_t value)
+{
+    char digits[25];
+    digits[tli_number_i64(digits, value)] = 0;
+    tli_tsfield_put(w, digits);
+}
+
+TLI_FN void tli_tsfield_put_notes(tli_tsfield_sink *w, const char *member, const tl_log_notes *notes)
+{
+    uint32_t i;
+    if (notes->count == 0)
+        return;
+    tli_tsfield_put(w, member);
+    for (i = 0; i < notes->count; i++) {
+        tli_tsfield_put(w, i == 0 ? "{" : ",");
+        tli_tsfield_put_text(w, notes->notes[i].key);
+        tli_tsfield_put(w, ":");
+        tli_tsfield_put_text(w, notes->notes[i].value);
+    }
+    tli_tsfield_put(w, "}");
+}
+
+/* A field up to what is below it. */
+TLI_FN void tli_tsfield_put_open(tli_tsfield_sink *w, const tl_log_field *f)
+{
+    tli_tsfield_put(w, "{\"name\":");
+    tli_tsfield_put_text(w, f->name);
+    tli_tsfield_put(w, ",\"data_type\":");
+    tli_tsfield_put(w, f->type < TL_LOG_FIXED_BINARY ? "\"" : "{\"");
+    tli_tsfield_put(w, tl_log_type_text(f->type));
+    tli_tsfield_put(w, f->type < TL_LOG_FIXED_BINARY ? "\"" : "\":");
+    switch (f->type) {
+    case TL_LOG_FIXED_BINARY:
+        tli_tsfield_put(w, "{\"byte_width\":");
+        tli_tsfield_put_i64(w, f->width);
+        break;
+    case TL_LOG_TIMESTAMP:
+        tli_tsfield_put(w, "{\"unit\":\"");
+        tli_tsfield_put(w, tli_tsfield_units[(uint32_t)f->unit % 3]);
+        tli_tsfield_put(w, "\",\"timezone\":");
+        if (f->text.data == NULL)
+            tli_tsfield_put(w, "null");
+        else
+            tli_tsfield_put_text(w, f->text);
+        break;
+    case TL_LOG_DECIMAL:
+        tli_tsfield_put(w, "{\"precision\":");
+        tli_tsfield_put_i64(w, f->width);
+        tli_tsfield_put(w, ",\"scale\":");
+        tli_tsfield_put_i64(w, f->scale);
+        break;
+    case TL_LOG_STRUCT:
+        tli_tsfield_put(w, "{\"fields\":[");
+        break;
+    case TL_LOG_LIST:
+        tli_tsfield_put(w, "{\"elements\":");
+        break;
+    case TL_LOG_MAP:
+        tli_tsfield_put(w, "{\"key\":");
+        break;
+    case TL_LOG_OTHER:
+        tli_tsfield_put_text(w, f->text);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The rest; `below`: how many fields stood below it. */
+TLI_FN void tli_tsfield_put_close(tli_tsfield_sink *w, const tl_log_field *f, uint32_t below)
+{
+    if (f->type == TL_LOG_STRUCT)
+        tli_tsfield_put(w, "]");
+    if (f->type == TL_LOG_MAP) {
+        tli_tsfield_put(w, below < 2 ? ",\"value\":null,\"keys_sorted\":" : ",\"keys_sorted\":");
+        tli_tsfield_put(w, f->keys_sorted ? "true" : "false");
+        tli_tsfield_put_notes(w, ",\"entries_metadata\":", &f->entries);
+        tli_tsfield_put_notes(w, ",\"null_value_metadata\":", &f->nulls);
+    }
+    if (f->type >= TL_LOG_FIXED_BINARY)
+        tli_tsfield_put(w, f->type == TL_LOG_OTHER ? "}" : "}}");
+    tli_tsfield_put(w, f->nullable ? ",\"nullable\":true" : ",\"nullable\":false");
+    tli_tsfield_put_notes(w, ",\"metadata\":", &f->notes);
+    tli_tsfield_put(w, "}");
+}
+
+/* An open field of a walk. */
+typedef struct tli_tsfield_open {
+    uint32_t field, end, below;
+} tli_tsfield_open;
+
+/* Appends columns, with commas between them, as a JSON array. They were walked before: their nesting is right. */
+TLI_FN void tli_tsfield_write(tli_tsfield_sink *w, const tl_log_field *fields, uint32_t count, uint32_t *written)
+{
+    tli_tsfield_open stack[TLI_TSFIELD_DEPTH];
+    uint32_t depth = 0, i;
+    for (i = 0; i < count || depth != 0;) {
+        if (depth != 0 && i == stack[depth - 1].end) {
+            depth--;
+            tli_tsfield_put_close(w, &fields[stack[depth].field], stack[depth].below);
+            continue;
+        }
+        if (depth == 0 ? (*written)++ != 0 : stack[depth - 1].below++ != 0)
+            tli_tsfield_put(w, depth != 0 && fields[stack[depth - 1].field].type == TL_LOG_MAP ? ",\"value\":" : ",");
+        tli_tsfield_put_open(w, &fields[i]);
+        stack[depth].field = i;
+        stack[depth].below = 0;
+        stack[depth++].end = i + tli_tsfield_nodes(&fields[i]);
+        i++;
+    }
+}
+
+/* ---- rules ---- */
+
+/* A walk over the fields of an old and a new part, in their order, as if they were one array. */
+typedef struct tli_tsfield_walk {
+    const tl_log_field *part[2];
+    uint32_t count[2];
+    tl_fault *fault;
+    tl_fault_group group;
+} tli_tsfield_walk;
+
+TLI_INLINE const tl_log_field *tli_tsfield_walk_at(const tli_tsfield_walk *w, uint32_t i)
+{
+    return i < w->count[0] ? &w->part[0][i] : &w->part[1][i - w->count[0]];
+}
+
+TLI_FN tl_status tli_tsfield_refuse(const tli_tsfield_walk *w, tl_fault_kind kind, const char *text, tl_span name)
+{
+    tl_status status = w->group == TL_GROUP_REQUEST ? TL_MISUSE : TL_CORRUPT;
+    (void)tli_features_fault(w->fault, kind, status, text, TL_NO_POSITION);
+    if (w->fault != NULL)
+        w->fault->group = w->group;
+    tli_features_about(w->fault, name);
+    return status;
+}
+
+/* Puts the name of field i below `parent` into the table: 1 when one of that name was there. */
+TLI_FN int tli_tsfield_repeated(const tli_tsfield_walk *w, uint32_t *slots, uint32_t mask, const uint32_t *parents,
+                                uint32_t i)
+{
+    tl_span name = tli_tsfield_walk_at(w, i)->name;
+    uint32_t at = (uint32_t)tli_hash_xxh64(name.data, name.size, parents[i]) & mask;
+    for (; slots[at] != 0; at = (at + 1) & mask)
+        if (parents[slots[at] - 1] == parents[i] && tl_span_equal(tli_tsfield_walk_at(w, slots[at] - 1)->name, name))
+            return 1;
+    slots[at] = i + 1;
+    return 0;
+}
+
+/* What a field has to be as a part of `parent` (NULL: a column) and by itself. */
+TLI_FN tl_status tli_tsfield_shape(const tli_tsfield_walk *w, const tl_log_field *f, const tl_log_field *parent,
+                                   int repeated)
+{
+    uint32_t below = tli_tsfield_nodes(f) - 1;
+    if (parent == NULL && repeated)
+        return tli_tsfield_refuse(w, TL_FAULT_DUPLICATE_COLUMN, "two columns of one name", f->name);
+    if (parent != NULL && parent->type == TL_LOG_STRUCT && tli_tsfield_blank(f->name))
+        return tli_tsfield_refuse(w, TL_FAULT_FIELD_NAME_EMPTY, "a field of a struct without a name", f->name);
+    if (parent != NULL && parent->type == TL_LOG_STRUCT && repeated)
+        return tli_tsfield_refuse(w, TL_FAULT_DUPLICATE_FIELD, "two fields of one name in a struct", f->name);
+    if (parent != NULL && parent->type == TL_LOG_LIST && tli_tsfield_blank(f->name))
+        return tli_tsfield_refuse(w, TL_FAULT_ELEMENT_NAME_EMPTY, "an element of a list without a name", f->name);
+    if (f->type == TL_LOG_FIXED_BINARY && f->width <= 0)
+        return tli_tsfield_refuse(w, TL_FAULT_BINARY_WIDTH, "a fixed width below 1", f->name);
+    if (f->type == TL_LOG_STRUCT && below == 0)
+        return tli_tsfield_refuse(w, TL_FAULT_STRUCT_EMPTY, "a struct without fields", f->name);
+    if (f->type == TL_LOG_MAP && f->nulls.count != 0 && tli_tsfield_nodes(f + 1) < below)
+        return tli_tsfield_refuse(w, TL_FAULT_NULL_VALUE_NOTES, "null_value_metadata beside a value", f->name);
+    if (f->type == TL_LOG_MAP && (f + 1)->nullable)
+        return tli_tsfield_refuse(w, TL_FAULT_KEY_NULLABLE, "a nullable key of a map", f->name);
+    return TL_OK;
+}
+
+#define TLI_TSFIELD_NONE UINT32_MAX
+
+/* The parents of all fields; TL_MISUSE when `nodes` do not add up, or a type has not the fields that it must have. */
+TLI_FN tl_status tli_tsfield_parents(const tli_tsfield_walk *w, uint32_t *parents, uint32_t *columns)
+{
+    tli_tsfield_open stack[TLI_TSFIELD_DEPTH];
+    uint32_t depth = 0, i, total = w->count[0] + w->count[1];
+    *columns = 0;
+    for (i = 0; i < total || depth != 0;) {
+        const tl_log_field *f;
+        uint32_t end = depth != 0 ? stack[depth - 1].end : i < w->count[0] ? w->count[0] : total;
+        if (depth != 0 && i == end) {
+            f = tli_tsfield_walk_at(w, stack[--depth].field);
+            if ((f->type == TL_LOG_LIST && stack[depth].below != 1)
+                || (f->type == TL_LOG_MAP && (stack[depth].below < 1 || stack[depth].below > 2))
+                || (f->type != TL_LOG_STRUCT && f->type != TL_LOG_LIST && f->type != TL_LOG_MAP
+                    && stack[depth].below != 0))
+                break;
+            continue;
+        }
+        f = tli_tsfield_walk_at(w, i);
+        if (tli_tsfield_nodes(f) > end - i || depth == TLI_TSFIELD_DEPTH || (uint32_t)f->type > TL_LOG_OTHER)
+            break;
+        parents[i] = depth == 0 ? TLI_TSFIELD_NONE : stack[depth - 1].field;
+        *columns += depth == 0;
+        if (depth != 0)
+            stack[depth - 1].below++;
+        stack[depth].field = i;
+        stack[depth].below = 0;
+        stack[depth++].end = i + tli_tsfield_nodes(f);
+        i++;
+    }
+    return i == total && depth == 0 ? TL_OK
+                                    : tli_features_fault(w->fault, TL_FAULT_OTHER, TL_MISUSE,
+                                                         "fields whose nodes do not add up", TL_NO_POSITION);
+}
+
+/* Names and types of a whole schema: everything that makes it one. */
+TLI_FN tl_status tli_tsfield_check_schema(const tli_tsfield_walk *w, const uint32_t *parents, uint32_t *slots,
+                                          uint32_t mask)
+{
+    uint32_t i, total = w->count[0] + w->count[1];
+    tl_status st = TL_OK;
+    for (i = 0; i < total && st == TL_OK; i++) {
+        const tl_log_field *parent = parents[i] == TLI_TSFIELD_NONE ? NULL : tli_tsfield_walk_at(w, parents[i]);
+        int named = parent == NULL || parent->type == TL_LOG_STRUCT;
+        int repeated = named && tli_tsfield_repeated(w, slots, mask, parents, i);
+        st = tli_tsfield_shape(w, tli_tsfield_walk_at(w, i), parent, repeated);
+    }
+    return st;
+}
+
+/* The columns that are new: named, and nullable. */
+TLI_FN tl_status tli_tsfield_check_new(const tli_tsfield_walk *w)
+{
+    uint32_t i;
+    for (i = 0; i < w->count[1]; i += tli_tsfield_nodes(&w->part[1][i])) {
+        const tl_log_field *f = &w->part[1][i];
+        if (tli_tsfield_blank(f->name))
+            return tli_tsfield_refuse(w, TL_FAULT_NAME_EMPTY, "a new column without a name", f->name);
+        if (!f->nullable)
+            return tli_tsfield_refuse(w, TL_FAULT_NOT_NULLABLE, "a new column that is not nullable", f->name);
+    }
+    return TL_OK;
+}
+
+/* Whether Arrow and Parquet can hold the whole schema, and give it back as it was. */
+TLI_FN tl_status tli_tsfield_check_arrow(const tli_tsfield_walk *w, const uint32_t *parents, uint32_t *levels)
+{
+    uint32_t i, total = w->count[0] + w->count[1], deepest = 0;
+    for (i = 0; i < total; i++) {
+        const tl_log_field *f = tli_tsfield_walk_at(w, i);
+        int map = parents[i] != TLI_TSFIELD_NONE && tli_tsfield_walk_at(w, parents[i])->type == TL_LOG_MAP;
+        levels[i] = parents[i] == TLI_TSFIELD_NONE ? 1 : levels[parents[i]] + 1 + (uint32_t)map;
+        deepest = TLI_MAX(deepest, levels[i]);
+        if (f->type == TL_LOG_INT96)
+            return tli_tsfield_refuse(w, TL_FAULT_INT96, "Int96 is no type of Arrow", f->name);
+        if (f->type == TL_LOG_OTHER)
+            return tli_tsfield_refuse(w, TL_FAULT_OTHER_TYPE, "a placeholder is no type of Arrow", f->name);
+        if (f->type == TL_LOG_DECIMAL && (f->width < 1 || f->width > 76 || f->scale < 0 || f->scale > f->width))
+            return tli_tsfield_refuse(w, TL_FAULT_DECIMAL, "a decimal of 1 to 76 digits is expected", f->name);
+    }
+    if (deepest > 61)
+        return tli_tsfield_refuse(w, TL_FAULT_TOO_DEEP, "fields are nested more than 61 deep", tli_text_span(NULL, 0));
+    for (i = 0; i < total; i++) {
+        const tl_log_field *f = tli_tsfield_walk_at(w, i);
+        if (f->type == TL_LOG_TIMESTAMP && f->text.data != NULL && f->text.size == 0)
+            return tli_tsfield_refuse(w, TL_FAULT_INEXACT, "a time zone without a name", f->name);
+        if (f->type == TL_LOG_MAP
+            && (!tl_span_equal(f[1].name, tl_text("key"))
+                || (tli_tsfield_nodes(f + 1) + 1 < tli_tsfield_nodes(f)
+                    && !tl_span_equal(f[1 + tli_tsfield_nodes(f + 1)].name, tl_text("value")))))
+            return tli_tsfield_refuse(w, TL_FAULT_INEXACT, "a map has to call its columns key and value", f->name);
+    }
+    return TL_OK;
+}
+
+/* All rules for adding part[1] to part[0]. A request is looked at as a schema first. */
+TLI_FN tl_status tli_tsfield_check(const tli_tsfield_walk *w, const tl_allocator *a, uint32_t *columns)
+{
+    uint32_t total = w->count[0] + w->count[1], mask = 15;
+    size_t bytes;
+    uint32_t *memory;
+    tl_status st;
+    while (mask < total * 2 && mask < UINT32_MAX / 2)
+        mask = mask * 2 + 1;
+    bytes = ((size_t)mask + 1 + (size_t)total * 2) * sizeof *memory;
+    memory = total > UINT32_MAX / 32 ? NULL : (uint32_t *)tli_mem_new(a, bytes);
+    if (memory == NULL)
+        return tli_features_fault(w->fault, TL_FAULT_OTHER, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
+    TLI_FILL(memory, 0, ((size_t)mask + 1) * sizeof *memory);
+    {
+        uint32_t *parents = memory + mask + 1, *levels = parents + total;
+        st = tli_tsfield_parents(w, parents, columns);
+        if (st == TL_OK && w->group == TL_GROUP_REQUEST)
+            st = tli_tsfield_check_schema(w, parents, memory, mask);
+        if (st == TL_OK)
+            st = tli_tsfield_check_new(w);
+        if (st == TL_OK && w->group != TL_GROUP_REQUEST)
+            st = tli_tsfield_check_schema(w, parents, memory, mask);
+        if (st == TL_OK)
+            st = tli_tsfield_check_arrow(w, parents, levels);
+    }
+    tli_mem_delete(a, memory, bytes);
+    return st;
+}
+#endif /* TIMELAKE_NO_LOG */
+
+/* >>tslog: decoding actions, applying them, judging the whole. */
+#ifndef TIMELAKE_NO_LOG
+
+/* ---- names and CURRENT ---- */
+
+TL_API size_t tl_log_commit_name(char *out, uint64_t version)
+{
+    static const char folder[] = "_timeseries_log/0000000000";
+    char digits[24];
+    size_t n = tli_number_u64(digits, version), zeros = n < 10 ? 10 - n : 0, at = 16 + zeros;
+    TLI_COPY(out, folder, sizeof folder - 1);
+    TLI_COPY(out + at, digits, n);
+    TLI_COPY(out + at + n, ".json", 5);
+    return at + n + 5;
+}
+
+TL_API tl_status tl_log_current_parse(const void *text, size_t size, uint64_t *version, tl_fault *fault)
+{
+    tl_span s = tli_text_span(text, size);
+    uint64_t v = 0;
+    size_t i = 0;
+    if (tli_text_utf8(text, size) != size)
+        return tli_features_fault(fault, TL_FAULT_IO, TL_CORRUPT, "CURRENT is not UTF-8", TL_NO_POSITION);
+    s = tli_tsfield_strip(s);
+    if (s.size == 0)
+        return tli_features_fault(fault, TL_FAULT_EMPTY_CURRENT, TL_CORRUPT, "CURRENT is empty", TL_NO_POSITION);
+    i += s.data[0] == '+' && s.size > 1;
+    for (; i < s.size; i++) {
+        uint64_t digit = (uint64_t)(uint8_t)s.data[i] - '0';
+        if (digit > 9 || !tli_bits_mul(v, 10, &v) || !tli_bits_add(v, digit, &v)) {
+            (void)tli_features_fault(fault, TL_FAULT_CURRENT, TL_CORRUPT, "CURRENT is no version", TL_NO_POSITION);
+            tli_features_about(fault, s);
+            return TL_CORRUPT;
+        }
+    }
+    *version = v;
+    return TL_OK;
+}
+
+/* ---- states ---- */
+
+TL_API tl_log_state *tl_log_state_keep(tl_log_state *state)
+{
+    if (state != NULL)
+        TLI_MEM_INC(&state->count);
+    return state;
+}
+
+TL_API void tl_log_state_drop(tl_log_state *state)
+{
+    if (state != NULL && TLI_MEM_DEC(&state->count) == 0)
+        tli_mem_store_drop(state->store); /* the state lies in it */
+}
+
+TL_API tl_protocol tl_log_protocol(const tl_log_state *state)
+{
+    tl_protocol p;
+    TLI_FILL(&p, 0, sizeof p);
+    p.version = state->meta.protocol_version;
+    p.reader = state->meta.reader;
+    p.writer = state->meta.writer;
+    return p;
+}
+
+TLI_FN int tli_tslog_same_grid(const tl_log_grid *a, const tl_log_grid *b)
+{
+    return a->domain == b->domain && a->span == b->span && a->width == b->width
+           && (a->zone.data == NULL) == (b->zone.data == NULL) && tl_span_equal(a->zone, b->zone);
+}
+
+TLI_FN int tli_tslog_same_kind(const tl_log_meta *a, const tl_log_meta *b)
+{
+    uint32_t i;
+    if (a->generic != b->generic || !tl_span_equal(a->index_column, b->index_column)
+        || a->entity_count != b->entity_count || !tli_tslog_same_grid(&a->grid, &b->grid))
+        return 0;
+    for (i = 0; i < a->entity_count; i++)
+        if (!tl_span_equal(a->entity_columns[i], b->entity_columns[i]))
+            return 0;
+    return 1;
+}
+
+/* Whether the first `count` nodes of two schemas are equal. */
+TLI_FN int tli_tslog_same_fields(const tl_log_meta *a, const tl_log_meta *b, uint32_t count)
+{
+    uint32_t i;
+    for (i = 0; i < count; i++)
+        if (!tli_tsfield_same(&a->fields[i], &b->fields[i]))
+            return 0;
+    return 1;
+}
+
+TL_API tl_status tl_log_same_schema(const tl_log_state *planned, const tl_log_state *now, tl_fault *fault)
+{
+    const tl_log_meta *a = &planned->meta, *b = &now->meta;
+    if (tli_tslog_same_kind(a, b) && a->has_schema == b->has_schema && a->node_count == b->node_count
+        && tli_tsfield_same_notes(&a->notes, &b->notes) && tli_tslog_same_fields(a, b, a->node_count))
+        return TL_OK;
+    return tli_features_fault(fault, TL_FAULT_SCHEMA_CHANGED, TL_CONFLICT, "the schema changed: plan again",
+                              TL_NO_POSITION);
+}
+
+/* ---- decoding ---- */
+
+/* A name without parameters out of a list. */
+TLI_FN int tli_tslog_name(tli_tsfield_source *s, const tl_json_node *node, const char *const *names, uint32_t count,
+                          uint32_t *index)
+{
+    tl_span text;
+    if (!tli_tsfield_string(s, node, &text))
+        return 0;
+    *index = tli_tsfield_find(names, count, text);
+    return *index < count || tli_tsfield_bad(s, "a name that is not known here", node);
+}
+
+/* The only member of an object, of several of one name the last: its name and value. */
+TLI_FN int tli_tslog_only(tli_tsfield_source *s, const tl_json_node *object, tl_span *name, const tl_json_node **value)
+{
+    const tl_json_node *key;
+    if (object == NULL || object->kind != TL_JSON_OBJECT || object->count == 0)
+        return tli_tsfield_bad(s, "an object with one member is expected", object);
+    key = object + 1;
+    *name = tli_json_plain_text(s->tree, key);
+    for (*value = key + 1; (key = tl_json_next(object, key)) != NULL; *value = key + 1)
+        if (!tl_span_equal(*name, tli_json_plain_text(s->tree, key)))
+            return tli_tsfield_bad(s, "an object with one member is expected", key);
+    return 1;
+}
+
+static const char *const tli_tslog_spans[] = {"Seconds", "Minutes", "Hours", "Days"};
+static const char *const tli_tslog_domains[] = {"timestamp", "int64", "uint64"};
+static const char *const tli_tslog_bounds[] = {"timestamp", "int64", "u_int64"}; /* so it is in real tables */
+static const char *const tli_tslog_components[] = {"utf8", "int32", "int64", "uint64"};
+
+TLI_FN int tli_tslog_grid(tli_tsfield_source *s, const tl_json_node *node, tl_log_grid *grid)
+{
+    static const char *const names[] = {"type", "index_granularity", "timezone"};
+    const tl_json_node *v[3], *width;
+    uint32_t domain, span;
+    tl_span text;
+    TLI_FILL(grid, 0, sizeof *grid);
+    if (!tli_tsfield_members(s, node, names, 3, v, 1) || !tli_tslog_name(s, v[0], tli_tslog_domains, 3, &domain))
+        return 0;
+    grid->domain = (tl_log_domain)domain;
+    if (domain != TL_LOG_TIME) {
+        if (v[2] != NULL)
+            return tli_tsfield_bad(s, "a time zone of numbers", v[2]);
+        return tli_tsfield_u64(s, v[1], UINT64_MAX, &grid->width)
+               && (grid->width != 0 || tli_tsfield_bad(s, "a width of 0", v[1]));
+    }
+    if (!tli_tslog_only(s, v[1], &text, &width) || !tli_tsfield_u64(s, width, UINT32_MAX, &grid->width)
+        || !tli_tsfield_optional(s, v[2], &grid->zone))
+        return 0;
+    span = tli_tsfield_find(tli_tslog_spans, 4, text);
+    grid->span = (tl_log_span)span;
+    return span < 4 || tli_tsfield_bad(s, "a unit of time is expected", v[1]);
+}
+
+/* Tag and value, of exactly these two members. */
+TLI_FN int tli_tslog_tagged(tli_tsfield_source *s, const tl_json_node *node, const char *const *tags, uint32_t count,
+                            uint32_t *tag, const tl_json_node **value)
+{
+    static const char *const names[] = {"type", "value"};
+    const tl_json_node *v[2];
+    if (!tli_tsfield_members(s, node, names, 2, v, 1) || !tli_tslog_name(s, v[0], tags, count, tag))
+        return 0;
+    *value = v[1];
+    return 1;
+}
+
+TLI_FN int tli_tslog_bound(tli_tsfield_source *s, const tl_json_node *node, tl_log_bound *bound)
+{
+    const tl_json_node *value;
+    uint32_t tag;
+    uint64_t number;
+    tl_log_time time;
+    TLI_FILL(bound, 0, sizeof *bound);
+    if (!tli_tslog_tagged(s, node, tli_tslog_bounds, 3, &tag, &value))
+        return 0;
+    bound->domain = (tl_log_domain)tag;
+    if (tag == TL_LOG_SIGNED)
+        return tli_tsfield_i64(s, value, &bound->value);
+    if (tag == TL_LOG_UNSIGNED) {
+        if (!tli_tsfield_u64(s, value, UINT64_MAX, &number))
+            return 0;
+        bound->value = (int64_t)number;
+        return 1;
+    }
+    if (!tli_tsfield_time(s, value, &time))
+        return 0;
+    bound->value = time.seconds;
+    bound->nanos = time.nanos;
+    return 1;
+}
+
+TLI_FN int tli_tslog_component(tli_tsfield_source *s, const tl_json_node *node, tl_log_component *c)
+{
+    static const tl_log_type types[] = {TL_LOG_UTF8, TL_LOG_INT32, TL_LOG_INT64, TL_LOG_UINT64};
+    const tl_json_node *value;
+    uint32_t tag;
+    int32_t narrow;
+    uint64_t number;
+    if (!tli_tslog_tagged(s, node, tli_tslog_components, 4, &tag, &value))
+        return 0;
+    c->type = types[tag];
+    switch (c->type) {
+    case TL_LOG_UTF8:
+        return tli_tsfield_kept_string(s, value, &c->text);
+    case TL_LOG_INT32:
+        if (!tli_tsfield_i32(s, value, &narrow))
+            return 0;
+        c->value = narrow;
+        return 1;
+    case TL_LOG_INT64:
+        return tli_tsfield_i64(s, value, &c->value);
+    default:
+        if (!tli_tsfield_u64(s, value, UINT64_MAX, &number))
+            return 0;
+        c->value = (int64_t)number;
+        return 1;
+    }
+}
+
+TLI_FN int tli_tslog_layout(tli_tsfield_source *s, const tl_json_node *node, tl_log_segment *segment)
+{
+    static const char *const names[] = {"NotApplicable", "Mixed"};
+    const tl_json_node *list, *item;
+    tl_log_component *c;
+    uint32_t index;
+    tl_span name;
+    if (node == NULL || node->kind != TL_JSON_OBJECT) {
+        if (!tli_tslog_name(s, node, names, 2, &index))
+            return 0;
+        segment->layout = (tl_log_layout)index;
+        return 1;
+    }
+    if (!tli_tslog_only(s, node, &name, &list))
+        return 0;
+    if (!tl_span_equal(name, tl_text("Single")) || list->kind != TL_JSON_ARRAY || list->count == 0)
+        return tli_tsfield_bad(s, "a layout of segments is expected", node);
+    segment->layout = TL_LOG_SINGLE;
+    segment->components = c = (tl_log_component *)tli_tsfield_take(s, list->count, sizeof *c);
+    if (c == NULL)
+        return 0;
+    for (item = tl_json_first(list); item != NULL; item = tl_json_next(list, item))
+        if (!tli_tslog_component(s, item, &c[segment->component_count++]))
+            return 0;
+    return 1;
+}
+
+TLI_FN int tli_tslog_segment(tli_tsfield_source *s, const tl_json_node *node, tl_log_segment *segment)
+{
+    static const char *const names[] = {"path", "format", "entity_layout", "index_min", "index_max", "row_count",
+                                        "file_size", "coverage_path"};
+    static const char *const formats[] = {"parquet"};
+    const tl_json_node *v[8];
+    uint32_t format;
+    if (!tli_tsfield_members(s, node, names, 8, v, 0) || !tli_tsfield_kept_string(s, v[0], &segment->path)
+        || !tli_tslog_name(s, v[1], formats, 1, &format) || !tli_tslog_layout(s, v[2], segment)
+        || !tli_tslog_bound(s, v[3], &segment->min) || !tli_tslog_bound(s, v[4], &segment->max)
+        || !tli_tsfield_u64(s, v[5], UINT64_MAX, &segment->row_count)
+        || !tli_tsfield_optional(s, v[7], &segment->coverage_path))
+        return 0;
+    segment->has_file_size = (uint8_t)tl_json_present(v[6]);
+    return !segment->has_file_size || tli_tsfield_u64(s, v[6], UINT64_MAX, &segment->file_size);
+}
+
+/* A list of features; its form was checked by the inspection. */
+TLI_FN int tli_tslog_features(tli_tsfield_source *s, const tl_json_node *list, tl_features *set)
+{
+    const tl_json_node *item;
+    tl_span *names;
+    if (list == NULL || list->kind != TL_JSON_ARRAY)
+        return tli_tsfield_bad(s, "a list of features is expected", list);
+    set->names = names = (tl_span *)tli_tsfield_take(s, list->count, sizeof *names);
+    if (names == NULL)
+        return 0;
+    for (item = tl_json_first(list); item != NULL; item = tl_json_next(list, item))
+        if (!tli_tsfield_kept_string(s, item, &names[set->count++]))
+            return 0;
+    tli_features_sort(names, set->count);
+    return 1;
+}
+
+TLI_FN int tli_tslog_index(tli_tsfield_source *s, const tl_json_node *node, tl_log_meta *m)
+{
+    static const char *const names[] = {"column", "entity_columns", "kind"};
+    const tl_json_node *v[3], *item;
+    tl_span *entities;
+    if (!tli_tsfield_members(s, node, names, 3, v, 1) || !tli_tsfield_kept_string(s, v[0], &m->index_column)
+        || !tli_tslog_grid(s, v[2], &m->grid))
+        return 0;
+    if (v[1] == NULL)
+        return 1;
+    if (v[1]->kind != TL_JSON_ARRAY)
+        return tli_tsfield_bad(s, "an array of names is expected", v[1]);
+    m->entity_columns = entities = (tl_span *)tli_tsfield_take(s, v[1]->count, sizeof *entities);
+    if (entities == NULL)
+        return 0;
+    for (item = tl_json_first(v[1]); item != NULL; item = tl_json_next(v[1], item))
+        if (!tli_tsfield_kept_string(s, item, &entities[m->entity_count++]))
+            return 0;
+    return 1;
+}
+
+TLI_FN int tli_tslog_kind(tli_tsfield_source *s, const tl_json_node *node, tl_log_meta *m)
+{
+    static const char *const generic[] = {"Generic"};
+    const tl_json_node *index;
+    uint32_t ignored;
+    tl_span name;
+    if (node != NULL && node->kind != TL_JSON_OBJECT) {
+        m->generic = 1;
+        return tli_tslog_name(s, node, generic, 1, &ignored);
+    }
+    if (!tli_tslog_only(s, node, &name, &index))
+        return 0;
+    if (!tl_span_equal(name, tl_text("TimeSeries")))
+        return tli_tsfield_bad(s, "a kind of table is expected", node);
+    return tli_tslog_index(s, index, m);
+}
+
+TLI_FN int tli_tslog_schema(tli_tsfield_source *s, const tl_json_node *node, tl_log_meta *m)
+{
+    static const char *const names[] = {"columns", "metadata"};
+    const tl_json_node *v[2];
+    tl_log_fields fields;
+    if (!tl_json_present(node))
+        return 1;
+    m->has_schema = 1;
+    if (!tli_tsfield_members(s, node, names, 2, v, 0) || !tli_tsfield_columns(s, v[0], &fields)
+        || !tli_tsfield_notes(s, v[1], &m->notes))
+        return 0;
+    m->fields = fields.fields;
+    m->node_count = fields.node_count;
+    m->column_count = fields.column_count;
+    return 1;
+}
+
+TLI_FN int tli_tslog_meta(tli_tsfield_source *s, const tl_json_node *node, tl_log_meta *m)
+{
+    static const char *const names[] = {"kind", "logical_schema", "created_at", "protocol_version",
+                                        "required_reader_features", "required_writer_features", "format_version"};
+    const tl_json_node *v[7];
+    TLI_FILL(m, 0, sizeof *m);
+    if (!tli_tsfield_members(s, node, names, 7, v, 0))
+        return 0;
+    if (v[6] != NULL)
+        return tli_tsfield_bad(s, "format_version: metadata from before protocol 7", v[6]);
+    return tli_tslog_kind(s, v[0], m) && tli_tslog_schema(s, v[1], m) && tli_tsfield_time(s, v[2], &m->created)
+           && tli_tsfield_u64(s, v[3], UINT64_MAX, &m->protocol_version) && tli_tslog_features(s, v[4], &m->reader)
+           && tli_tslog_features(s, v[5], &m->writer);
+}
+
+static const char *const tli_tslog_kinds[] = {"UpdateTableMeta", "AddSegment", "RemoveSegment", "UpdateTableCoverage"};
+
+TLI_FN int tli_tslog_payload(tli_tsfield_source *s, const tl_json_node *node, tl_log_action *action)
+{
+    static const char *const remove[] = {"path"};
+    static const char *const coverage[] = {"index_kind", "coverage_path"};
+    const tl_json_node *v[2];
+    tl_log_meta *meta;
+    switch (action->kind) {
+    case TL_LOG_METADATA:
+        action->meta = meta = (tl_log_meta *)tli_tsfield_take(s, 1, sizeof *meta);
+        return meta != NULL && tli_tslog_meta(s, node, meta);
+    case TL_LOG_ADD:
+        return tli_tslog_segment(s, node, &action->segment);
+    case TL_LOG_REMOVE:
+        return tli_tsfield_members(s, node, remove, 1, v, 0) && tli_tsfield_kept_string(s, v[0], &action->path);
+    default:
+        return tli_tsfield_members(s, node, coverage, 2, v, 0) && tli_tslog_grid(s, v[0], &action->grid)
+               && tli_tsfield_kept_string(s, v[1], &action->path);
+    }
+}
+
+/* Appends an action to the replay's; one that is not known is skipped when it has the form of one. Metadata lies in a
+   store of its own, since it goes when it is replaced. */
+TLI_FN int tli_tslog_action(tl_log_replay *r, tli_tsfield_source *s, tli_store *metadata, const tl_json_node *node)
+{
+    const tl_json_node *payload = NULL;
+    tli_store *store = s->store;
+    tl_log_action action;
+    int good;
+    tl_span name;
+    tl_error err;
+    uint32_t kind;
+    if (node->kind == TL_JSON_STRING)
+        name = tli_json_plain_text(s->tree, node);
+    else if (!tli_tslog_only(s, node, &name, &payload))
+        return 0;
+    kind = tli_tsfield_find(tli_tslog_kinds, 4, name);
+    if (kind == 4)
+        return 1;
+    if (payload == NULL)
+        return tli_tsfield_bad(s, "an action without a payload", node);
+    TLI_FILL(&action, 0, sizeof action);
+    action.kind = (tl_log_action_kind)kind;
+    r->decoded++;
+    s->store = kind == TL_LOG_METADATA ? metadata : store;
+    good = s->store != NULL ? tli_tslog_payload(s, payload, &action) : tli_tsfield_bad(s, "no header", node);
+    s->store = store;
+    if (!good)
+        return 0;
+    if (tli_mem_append(&r->actions, &action, sizeof action, &err) == TL_OK)
+        return 1;
+    s->status = tli_features_wrap(s->fault, &err, TL_FAULT_OTHER);
+    return 0;
+}
+
+/* A whole commit: its version, and its actions behind each other. */
+TLI_FN int tli_tslog_commit(tl_log_replay *r, tli_tsfield_source *s, tli_store *metadata, uint64_t *version)
+{
+    static const char *const names[] = {"version", "base_version", "timestamp", "actions"};
+    const tl_json_node *v[4], *item;
+    tl_log_time time;
+    uint64_t base;
+    r->actions.size = 0;
+    if (!tli_tsfield_members(s, s->tree->root, names, 4, v, 0) || !tli_tsfield_u64(s, v[0], UINT64_MAX, version)
+        || !tli_tsfield_u64(s, v[1], UINT64_MAX, &base) || !tli_tsfield_time(s, v[2], &time))
+        return 0;
+    if (v[3] == NULL || v[3]->kind != TL_JSON_ARRAY)
+        return tli_tsfield_bad(s, "an array of actions is expected", v[3]);
+    for (item = tl_json_first(v[3]); item != NULL; item = tl_json_next(v[3], item))
+        if (!tli_tslog_action(r, s, metadata, item))
+            return 0;
+    return 1;
+}
+
+/* ---- rules about paths, columns and metadata ---- */
+
+/* Relative, slashes between, nothing that leads elsewhere. */
+TLI_FN int tli_tslog_canonical(tl_span path)
+{
+    size_t i, from = 0;
+    for (i = 0; i <= path.size; i++) {
+        const char *p = path.data + from;
+        if (i < path.size && path.data[i] == '\\')
+            return 0;
+        if (i < path.size && path.data[i] != '/')
+            continue;
+        if (i == from || (i == from + 1 && p[0] == '.') || (i == from + 2 && p[0] == '.' && p[1] == '.')
+            || (i >= from + 2 && p[1] == ':' && tli_features_letter((char)(p[0] | 0x20))))
+            return 0;
+        from = i + 1;
+    }
+    return 1;
+}
+
+TLI_FN tl_status tli_tslog_check_path(tl_span path, tl_fault *fault)
+{
+    if (tli_tslog_canonical(path))
+        return TL_OK;
+    (void)tli_features_fault(fault, TL_FAULT_PATH, TL_CORRUPT, "a path that is not canonical", TL_NO_POSITION);
+    tli_features_about(fault, path);
+    return TL_CORRUPT;
+}
+
+/* The column of that name, NULL when there is none. */
+TLI_FN const tl_log_field *tli_tslog_column(const tl_log_meta *m, tl_span name)
+{
+    uint32_t i;
+    for (i = 0; i < m->node_count; i += m->fields[i].nodes)
+        if (tl_span_equal(m->fields[i].name, name))
+            return &m->fields[i];
+    return NULL;
+}
+
+TLI_FN tl_status tli_tslog_fault_group(tl_fault *fault, tl_fault_kind kind, tl_fault_group group, const char *text,
+                                       tl_span about)
+{
+    (void)tli_features_fault(fault, kind, TL_CORRUPT, text, TL_NO_POSITION);
+    if (fault != NULL)
+        fault->group = group;
+    tli_features_about(fault, about);
+    return TL_CORRUPT;
+}
+
+/* Whether the schema has the columns that the index names. */
+TLI_FN tl_status tli_tslog_check_keys(const tl_log_meta *m, tl_fault_group group, tl_fault *fault)
+{
+    static const tl_log_type types[] = {TL_LOG_TIMESTAMP, TL_LOG_INT64, TL_LOG_UINT64};
+    const tl_log_field *f = tli_tslog_column(m, m->index_column);
+    uint32_t i;
+    if (f == NULL)
+        return tli_tslog_fault_group(fault, TL_FAULT_NO_INDEX_COLUMN, group, "the schema lacks the index column",
+                                     m->index_column);
+    if (f->type != types[m->grid.domain])
+        return tli_tslog_fault_group(fault, TL_FAULT_INDEX_TYPE, group, "the index column is of another type",
+                                     m->index_column);
+    for (i = 0; i < m->entity_count; i++) {
+        f = tli_tslog_column(m, m->entity_columns[i]);
+        if (f == NULL)
+            return tli_tslog_fault_group(fault, TL_FAULT_NO_ENTITY_COLUMN, group, "the schema lacks an entity column",
+                                         m->entity_columns[i]);
+        if (f->type != TL_LOG_UTF8 && f->type != TL_LOG_INT32 && f->type != TL_LOG_INT64 && f->type != TL_LOG_UINT64)
+            return tli_tslog_fault_group(fault, TL_FAULT_ENTITY_TYPE, group,
+                                         "an entity column has a type that cannot be one", m->entity_columns[i]);
+    }
+    return TL_OK;
+}
+
+TLI_FN int tli_tslog_has_notes(const tl_log_meta *m)
+{
+    uint32_t i;
+    if (m->notes.count != 0)
+        return 1;
+    for (i = 0; i < m->node_count; i++)
+        if (m->fields[i].notes.count != 0 || m->fields[i].entries.count != 0 || m->fields[i].nulls.count != 0)
+            return 1;
+    return 0;
+}
+
+TLI_FN int tli_tslog_has_feature(const tl_features *set, const char *name)
+{
+    tl_features one;
+    tl_span text = tl_text(name);
+    one.names = &text;
+    one.count = 1;
+    return tl_features_missing(&one, set, 0) == 1;
+}
+
+/* The reader check of metadata; `write`: the writer's too. */
+TLI_FN tl_status tli_tslog_check_protocol(const tl_log_meta *m, const tl_client *client, int write, tl_fault *fault)
+{
+    tl_protocol p;
+    if (tli_tslog_has_notes(m)
+        && (!tli_tslog_has_feature(&m->reader, "schema_metadata")
+            || !tli_tslog_has_feature(&m->writer, "schema_metadata")))
+        return tli_features_fault(fault, TL_FAULT_UNDECLARED_NOTES, TL_CORRUPT,
+                                  "a schema with annotations that its features do not declare", TL_NO_POSITION);
+    TLI_FILL(&p, 0, sizeof p);
+    p.version = m->protocol_version;
+    p.reader = m->reader;
+    p.writer = m->writer;
+    return write ? tl_protocol_may_write(&p, client, fault) : tl_protocol_may_read(&p, client, fault);
+}
+
+/* Whether `b` may follow `a` as far as the schema goes. */
+TLI_FN tl_status tli_tslog_check_evolution(const tl_log_meta *a, const tl_log_meta *b, const tl_allocator *allocator,
+                                           tl_fault *fault)
+{
+    const tl_fault_group group = TL_GROUP_EVOLUTION;
+    const tl_span none = {NULL, 0};
+    tli_tsfield_walk w;
+    uint32_t columns;
+    tl_status st = TL_OK;
+    if (!tli_tslog_same_kind(a, b))
+        return tli_tslog_fault_group(fault, TL_FAULT_KEYS_CHANGED, group, "the kind of the table or its keys changed",
+                                     none);
+    if (b->has_schema && !b->generic)
+        st = tli_tslog_check_keys(b, TL_GROUP_KEYS, fault);
+    if (st != TL_OK || !a->has_schema)
+        return st;
+    if (!b->has_schema)
+        return tli_tslog_fault_group(fault, TL_FAULT_FIELDS_CHANGED, group, "the schema was dropped", none);
+    if (!tli_tsfield_same_notes(&a->notes, &b->notes))
+        return tli_tslog_fault_group(fault, TL_FAULT_NOTES_CHANGED, group, "annotations of the schema changed", none);
+    if (a->node_count > b->node_count || !tli_tslog_same_fields(a, b, a->node_count))
+        return tli_tslog_fault_group(fault, TL_FAULT_FIELDS_CHANGED, group, "columns that were there changed", none);
+    if (a->node_count == b->node_count)
+        return TL_OK;
+    if (!tli_tslog_has_feature(&b->reader, "schema_add_columns"))
+        return tli_tslog_fault_group(fault, TL_FAULT_UNDECLARED_COLUMNS, group,
+                                     "columns were added without the feature schema_add_columns", none);
+    w.part[0] = a->fields;
+    w.count[0] = a->node_count;
+    w.part[1] = b->fields + a->node_count;
+    w.count[1] = b->node_count - a->node_count;
+    w.fault = fault;
+    w.group = group;
+    return tli_tsfield_check(&w, allocator, &columns);
+}
+
+TLI_FN tl_status tli_tslog_check_change(const tl_log_meta *a, const tl_log_meta *b, const tl_allocator *allocator,
+                                        tl_fault *fault)
+{
+    tl_protocol before, after;
+    tl_status st;
+    TLI_FILL(&before, 0, sizeof before);
+    TLI_FILL(&after, 0, sizeof after);
+    before.version = a->protocol_version;
+    before.reader = a->reader;
+    before.writer = a->writer;
+    after.version = b->protocol_version;
+    after.reader = b->reader;
+    after.writer = b->writer;
+    st = tl_protocol_follows(&before, &after, fault);
+    return st == TL_OK ? tli_tslog_check_evolution(a, b, allocator, fault) : st;
+}
+
+/* ---- applying ---- */
+
+TLI_INLINE tl_log_segment *tli_tslog_at(const tl_log_replay *r, size_t i)
+{
+    return (tl_log_segment *)(void *)r->segments.data + i;
+}
+
+TLI_INLINE size_t tli_tslog_count(const tl_log_replay *r)
+{
+    return r->segments.size / sizeof(tl_log_segment);
+}
+
+/* The slot of a live path, or the free one where it would be. */
+TLI_FN uint32_t *tli_tslog_slot(const tl_log_replay *r, tl_span path)
+{
+    size_t mask = r->slot_count - 1;
+    size_t at = (size_t)tli_hash_xxh64(path.data, path.size, r->options.seed) & mask;
+    while (r->slots[at] != 0 && (tli_tslog_at(r, r->slots[at] - 1)->dead
+                                 || !tl_span_equal(tli_tslog_at(r, r->slots[at] - 1)->path, path)))
+        at = (at + 1) & mask;
+    return &r->slots[at];
+}
+
+/* Room for one more path; rebuilds the table without dead entries. */
+TLI_FN tl_status tli_tslog_grow(tl_log_replay *r)
+{
+    size_t count = tli_tslog_count(r), i, slots = 64;
+    uint32_t *old = r->slots;
+    if (r->slot_count > count * 2 + 1)
+        return TL_OK;
+    while (slots < count * 4)
+        slots *= 2;
+    if (count > UINT32_MAX / 8)
+        return TL_LIMIT;
+    r->slots = (uint32_t *)tli_mem_new(&r->options.allocator, slots * sizeof *r->slots);
+    if (r->slots == NULL) {
+        r->slots = old;
+        return TL_NO_MEMORY;
+    }
+    tli_mem_delete(&r->options.allocator, old, r->slot_count * sizeof *old);
+    r->slot_count = slots;
+    TLI_FILL(r->slots, 0, slots * sizeof *r->slots);
+    for (i = 0; i < count; i++)
+        if (!tli_tslog_at(r, i)->dead)
+            *tli_tslog_slot(r, tli_tslog_at(r, i)->path) = (uint32_t)i + 1;
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_tslog_memory(tl_fault *fault, tl_status status)
+{
+    return tli_features_fault(fault, TL_FAULT_OTHER, status, status == TL_LIMIT ? "too many segments" : "out of memory",
+                              TL_NO_POSITION);
+}
+
+TLI_FN tl_status tli_tslog_add(tl_log_replay *r, const tl_log_segment *segment, tl_fault *fault)
+{
+    tl_status st = tli_tslog_check_path(segment->path, fault);
+    uint32_t *slot;
+    if (st == TL_OK && segment->coverage_path.data != NULL)
+        st = tli_tslog_check_path(segment->coverage_path, fault);
+    if (st != TL_OK)
+        return st;
+    st = tli_tslog_grow(r);
+    if (st != TL_OK)
+        return tli_tslog_memory(fault, st);
+    slot = tli_tslog_slot(r, segment->path);
+    if (*slot != 0) {
+        (void)tli_features_fault(fault, TL_FAULT_DUPLICATE_SEGMENT, TL_CORRUPT, "a segment that is live is added again",
+                                 TL_NO_POSITION);
+        tli_features_about(fault, segment->path);
+        return TL_CORRUPT;
+    }
+    if (tli_mem_append(&r->segments, segment, sizeof *segment, NULL) != TL_OK)
+        return tli_tslog_memory(fault, TL_NO_MEMORY);
+    *slot = (uint32_t)tli_tslog_count(r);
+    r->live++;
+    r->ever++;
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_tslog_remove(tl_log_replay *r, tl_span path, tl_fault *fault)
+{
+    tl_status st = tli_tslog_check_path(path, fault);
+    uint32_t *slot;
+    if (st != TL_OK || r->live == 0)
+        return st;
+    st = tli_tslog_grow(r); /* a base brings none */
+    if (st != TL_OK)
+        return tli_tslog_memory(fault, st);
+    slot = tli_tslog_slot(r, path);
+    if (*slot != 0) {
+        tli_tslog_at(r, *slot - 1)->dead = 1;
+        r->live--;
+    }
+    return TL_OK;
+}
+
+/* `store` holds what the metadata points at, and is kept. */
+TLI_FN tl_status tli_tslog_replace(tl_log_replay *r, const tl_log_meta *meta, tli_store *store, tl_fault *fault)
+{
+    tl_status st = TL_OK;
+    if (r->has_meta)
+        st = tli_tslog_check_change(&r->meta, meta, &r->options.allocator, fault);
+    if (st != TL_OK)
+        return st;
+    r->meta = *meta;
+    r->has_meta = 1;
+    tli_mem_store_keep(store);
+    tli_mem_store_drop(r->meta_store);
+    r->meta_store = store;
+    return TL_OK;
+}
+
+/* Applies the actions of a commit in their order. Metadata lies in `store`. */
+TLI_FN tl_status tli_tslog_apply(tl_log_replay *r, uint64_t version, tli_store *store, tl_fault *fault)
+{
+    const tl_log_action *a = (const tl_log_action *)(const void *)r->actions.data;
+    size_t i, n = r->actions.size / sizeof *a;
+    tl_status st = TL_OK;
+    for (i = 0; i < n && st == TL_OK; i++, a++) {
+        switch (a->kind) {
+        case TL_LOG_METADATA:
+            st = tli_tslog_replace(r, a->meta, store, fault);
+            break;
+        case TL_LOG_ADD:
+            st = tli_tslog_add(r, &a->segment, fault);
+            break;
+        case TL_LOG_REMOVE:
+            st = tli_tslog_remove(r, a->path, fault);
+            break;
+        default:
+            st = tli_tslog_check_path(a->path, fault);
+            r->coverage_path = a->path;
+            r->coverage_grid = a->grid;
+            r->coverage_version = version;
+            break;
+        }
+    }
+    return st;
+}
+
+/* ---- the replay ---- */
+
+TLI_FN tli_store *tli_tslog_store(const tl_log_options *o, tl_fault *fault)
+{
+    tl_limits limits = {0, 0, 0, 0, 0, 0, 0};
+    tl_error err;
+    tli_store *s;
+    limits.decoded_bytes = o->decoded_bytes;
+    s = tli_mem_store_new(&o->allocator, tl_limits_resolve(&limits).decoded_bytes, NULL, 0, NULL, NULL, &err);
+    if (s == NULL)
+        (void)tli_features_wrap(fault, &err, TL_FAULT_OTHER);
+    return s;
+}
+
+TL_API void tl_log_replay_begin(tl_log_replay *replay, const tl_log_state *base, const tl_log_options *options)
+{
+    TLI_FILL(replay, 0, sizeof *replay);
+    if (options != NULL)
+        replay->options = *options;
+    replay->options.allocator = tli_mem_allocator(&replay->options.allocator);
+    replay->segments.allocator = replay->actions.allocator = replay->options.allocator;
+    replay->store = tli_tslog_store(&replay->options, NULL);
+    if (base == NULL)
+        return;
+    if (replay->store == NULL || tli_mem_append(&replay->segments, base->segments,
+                                                base->segment_count * sizeof *base->segments, NULL) != TL_OK) {
+        tli_mem_store_drop(replay->store); /* no store: the next call says so */
+        replay->store = NULL;
+        return;
+    }
+    replay->version = base->version; /* spans go on pointing into the base, which stays until the end */
+    replay->meta = base->meta;
+    replay->has_meta = 1;
+    replay->checked = replay->live = base->segment_count;
+    replay->ever = base->ever;
+    replay->coverage_path = base->coverage_path;
+    replay->coverage_version = base->coverage_version;
+    replay->coverage_grid = base->coverage_grid;
+    replay->digest = base->digest;
+}
+
+TL_API void tl_log_replay_end(tl_log_replay *replay)
+{
+    tl_buffer_free(&replay->segments);
+    tl_buffer_free(&replay->actions);
+    tli_mem_delete(&replay->options.allocator, replay->slots, replay->slot_count * sizeof *replay->slots);
+    tli_mem_store_drop(replay->store);
+    tli_mem_store_drop(replay->meta_store);
+    TLI_FILL(replay, 0, sizeof *replay);
+}
+
+/* Decodes the tree and applies what it says. `metadata`: where that goes. */
+TLI_FN tl_status tli_tslog_take(tl_log_replay *r, uint64_t version, const tl_json *tree, tli_store *metadata,
+                                tl_fault *fault)
+{
+    tli_tsfield_source s;
+    uint64_t said = 0;
+    s.tree = tree;
+    s.fault = fault;
+    s.status = TL_OK;
+    s.store = r->store;
+    if (!tli_tslog_commit(r, &s, metadata, &said))
+        return s.status;
+    if (said == version)
+        return tli_tslog_apply(r, version, metadata, fault);
+    (void)tli_features_fault(fault, TL_FAULT_COMMIT_VERSION, TL_CORRUPT, "a commit that says to be another version",
+                             TL_NO_POSITION);
+    if (fault != NULL) {
+        fault->expected = version;
+        fault->found = said;
+    }
+    return TL_CORRUPT;
+}
+
+TL_API tl_status tl_log_replay_commit(tl_log_replay *replay, uint64_t version, const void *text, size_t size,
+                                      tl_fault *fault)
+{
+    tl_limits limits = {0, 0, 0, 0, 0, 0, TLI_FEATURES_DEPTH};
+    tl_protocol p;
+    tl_json tree;
+    tl_error err;
+    uint32_t nodes;
+    uint64_t strings;
+    tli_store *metadata = NULL;
+    tl_status st;
+    if (fault != NULL)
+        fault->version = version;
+    if (replay->store == NULL)
+        return tli_tslog_memory(fault, TL_NO_MEMORY);
+    if (version != replay->version + 1 || version == 0)
+        return tli_features_fault(fault, TL_FAULT_OTHER, TL_MISUSE, "commits have to come in order", TL_NO_POSITION);
+    st = tli_features_inspect(&p, text, size, replay->options.client, &replay->options.allocator, &nodes, &strings,
+                              fault);
+    if (st != TL_OK)
+        return st;
+    if (p.version != 0)
+        metadata = tli_tslog_store(&replay->options, fault);
+    st = p.version != 0 && metadata == NULL ? TL_NO_MEMORY : TL_OK;
+    tl_protocol_free(&p);
+    if (st != TL_OK)
+        return st;
+    st = tl_json_parse(&tree, (const char *)text, size, &limits, &replay->options.allocator, &err);
+    if (st != TL_OK)
+        (void)tli_features_wrap(fault, &err, TL_FAULT_COMMIT);
+    else
+        st = tli_tslog_take(replay, version, &tree, metadata, fault);
+    tli_mem_store_drop(metadata);
+    tl_json_free(&tree);
+    if (st == TL_OK) {
+        replay->version = version;
+        replay->digest = tli_hash_xxh64(text, size, 0);
+    }
+    return st;
+}
+
+/* ---- judging the whole ---- */
+
+TLI_FN tl_status tli_tslog_fault_plain(tl_fault *fault, tl_fault_kind kind, const char *text, tl_span about)
+{
+    return tli_tslog_fault_group(fault, kind, TL_GROUP_NONE, text, about);
+}
+
+TLI_FN tl_status tli_tslog_check_index(const tl_log_meta *m, tl_fault *fault)
+{
+    uint32_t i, k;
+    if (m->index_column.size == 0)
+        return tli_tslog_fault_plain(fault, TL_FAULT_INDEX_EMPTY, "the index column has no name", m->index_column);
+    for (i = 0; i < m->entity_count; i++) {
+        tl_span name = m->entity_columns[i];
+        if (name.size == 0)
+            return tli_tslog_fault_plain(fault, TL_FAULT_ENTITY_EMPTY, "an entity column has no name", name);
+        if (tl_span_equal(name, m->index_column))
+            return tli_tslog_fault_plain(fault, TL_FAULT_ENTITY_IS_INDEX, "an entity column is the index column", name);
+        for (k = 0; k < i; k++)
+            if (tl_span_equal(name, m->entity_columns[k]))
+                return tli_tslog_fault_plain(fault, TL_FAULT_ENTITY_REPEATED, "an entity column is named twice", name);
+    }
+    if (m->grid.width == 0)
+        return tli_tslog_fault_plain(fault, TL_FAULT_ZERO_WIDTH, "an interval of time of width 0", m->index_column);
+    return TL_OK;
+}
+
+/* The layout of a segment against the entity columns and their types. */
+TLI_FN tl_status tli_tslog_check_layout(const tl_log_meta *m, const tl_log_segment *s, tl_fault *fault)
+{
+    uint32_t i;
+    if ((m->entity_count == 0) != (s->layout == TL_LOG_NOT_APPLICABLE))
+        return tli_tslog_fault_plain(fault, TL_FAULT_LAYOUT, "a segment's layout does not fit the entity columns",
+                                     s->path);
+    if (s->layout != TL_LOG_SINGLE)
+        return TL_OK;
+    if (s->component_count != m->entity_count)
+        return tli_tslog_fault_plain(fault, TL_FAULT_IDENTITY_COUNT, "a segment names too many or too few entities",
+                                     s->path);
+    for (i = 0; i < s->component_count && m->has_schema; i++)
+        if (tli_tslog_column(m, m->entity_columns[i])->type != s->components[i].type)
+            return tli_tslog_fault_plain(fault, TL_FAULT_IDENTITY_TYPE,
+                                         "a segment's entity is of another type than its column", s->path);
+    return TL_OK;
+}
+
+TLI_FN int tli_tslog_compare_bounds(const tl_log_bound *a, const tl_log_bound *b)
+{
+    if (a->domain != b->domain)
+        return a->domain < b->domain ? -1 : 1;
+    if (a->domain == TL_LOG_UNSIGNED)
+        return ((uint64_t)a->value > (uint64_t)b->value) - ((uint64_t)a->value < (uint64_t)b->value);
+    return a->value != b->value ? (a->value > b->value) - (a->value < b->value)
+                                : (a->nanos > b->nanos) - (a->nanos < b->nanos);
+}
+
+TLI_FN tl_status tli_tslog_check_segments(const tl_log_replay *r, tl_fault *fault)
+{
+    const tl_log_meta *m = &r->meta;
+    size_t i, n = tli_tslog_count(r);
+    tl_status st = TL_OK;
+    if (!m->has_schema && r->ever != 0)
+        return tli_features_fault(fault, TL_FAULT_SEGMENTS_WITHOUT_SCHEMA, TL_CORRUPT, "segments, but no schema",
+                                  TL_NO_POSITION);
+    for (i = r->checked; i < n && st == TL_OK; i++)
+        st = tli_tslog_check_layout(m, tli_tslog_at(r, i), fault);
+    for (i = r->checked; i < n && st == TL_OK; i++) {
+        const tl_log_segment *s = tli_tslog_at(r, i);
+        if (!s->dead && (s->min.domain != m->grid.domain || s->max.domain != m->grid.domain
+                         || tli_tslog_compare_bounds(&s->min, &s->max) > 0))
+            st = tli_tslog_fault_plain(fault, TL_FAULT_BOUNDS, "bounds of a segment that are none of this index",
+                                       s->path);
+    }
+    return st;
+}
+
+TLI_FN tl_status tli_tslog_check_whole(const tl_log_replay *r, tl_fault *fault)
+{
+    const tl_log_meta *m = &r->meta;
+    const tl_span none = {NULL, 0};
+    tl_status st;
+    if (r->version == 0)
+        return tli_features_fault(fault, TL_FAULT_UNINITIALIZED, TL_ABSENT, "there is no commit", TL_NO_POSITION);
+    if (!r->has_meta)
+        return tli_tslog_fault_plain(fault, TL_FAULT_NO_METADATA, "commits without metadata", none);
+    st = tli_tslog_check_protocol(m, r->options.client, 0, fault);
+    if (st != TL_OK)
+        return st;
+    if (m->generic)
+        return r->options.any_kind ? TL_OK
+                                   : tli_features_fault(fault, TL_FAULT_NOT_TIME_SERIES, TL_UNSUPPORTED,
+                                                        "a table that is no time series", TL_NO_POSITION);
+    st = tli_tslog_check_index(m, fault);
+    if (st == TL_OK && r->coverage_path.data != NULL && !tli_tslog_same_grid(&r->coverage_grid, &m->grid))
+        st = tli_tslog_fault_plain(fault, TL_FAULT_COVERAGE_KIND, "coverage of another kind of index",
+                                   r->coverage_path);
+    if (st == TL_OK && m->has_schema)
+        st = tli_tslog_check_keys(m, TL_GROUP_TABLE, fault);
+    return st == TL_OK ? tli_tslog_check_segments(r, fault) : st;
+}
+
+/* ---- the state ---- */
+
+TLI_FN int tli_tslog_compare(const tl_log_segment *a, const tl_log_segment *b)
+{
+    int c = tli_tslog_compare_bounds(&a->min, &b->min);
+    c = c != 0 ? c : tli_tslog_compare_bounds(&a->max, &b->max);
+    return c != 0 ? c : tl_span_compare(a->path, b->path);
+}
+
+TLI_FN void tli_tslog_sift(tl_log_segment *s, size_t at, size_t count)
+{
+    tl_log_segment moved = s[at];
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= count)
+            break;
+        child += child + 1 < count && tli_tslog_compare(&s[child], &s[child + 1]) < 0;
+        if (tli_tslog_compare(&moved, &s[child]) >= 0)
+            break;
+        s[at] = s[child];
+        at = child;
+    }
+    s[at] = moved;
+}
+
+/* Tables grow at their end: mostly there is nothing to sort. */
+TLI_FN void tli_tslog_sort(tl_log_segment *s, size_t count)
+{
+    size_t i;
+    for (i = 1; i < count && tli_tslog_compare(&s[i - 1], &s[i]) <= 0; i++)
+        continue;
+    if (i >= count)
+        return;
+    for (i = count / 2; i > 0; i--)
+        tli_tslog_sift(s, i - 1, count);
+    for (i = count; i > 1; i--) {
+        tl_log_segment last = s[i - 1];
+        s[i - 1] = s[0];
+        s[0] = last;
+        tli_tslog_sift(s, 0, i - 1);
+    }
+}
+
+/* Copies into the state's store; components, then texts. */
+TLI_FN int tli_tslog_copy_segment(tli_tsfield_source *s, tl_log_segment *segment)
+{
+    const tl_log_component *from = segment->components;
+    tl_log_component *to;
+    uint32_t i;
+    if (!tli_tsfield_keep(s, segment->path, &segment->path))
+        return 0;
+    if (segment->coverage_path.data != NULL && !tli_tsfield_keep(s, segment->coverage_path, &segment->coverage_path))
+        return 0;
+    if (segment->component_count == 0)
+        return 1;
+    segment->components = to = (tl_log_component *)tli_tsfield_take(s, segment->component_count, sizeof *to);
+    if (to == NULL)
+        return 0;
+    for (i = 0; i < segment->component_count; i++) {
+        to[i] = from[i];
+        if (to[i].text.data != NULL && !tli_tsfield_keep(s, from[i].text, &to[i].text))
+            return 0;
+    }
+    return 1;
+}
+
+TLI_FN int tli_tslog_copy_notes(tli_tsfield_source *s, tl_log_notes *notes)
+{
+    const tl_log_note *from = notes->notes;
+    tl_log_note *to;
+    uint32_t i;
+    if (notes->count == 0)
+        return 1;
+    notes->notes = to = (tl_log_note *)tli_tsfield_take(s, notes->count, sizeof *to);
+    if (to == NULL)
+        return 0;
+    for (i = 0; i < notes->count; i++)
+        if (!tli_tsfield_keep(s, from[i].key, &to[i].key) || !tli_tsfield_keep(s, from[i].value, &to[i].value))
+            return 0;
+    return 1;
+}
+
+TLI_FN int tli_tslog_copy_spans(tli_tsfield_source *s, const tl_span **spans, uint64_t count)
+{
+    const tl_span *from = *spans;
+    tl_span *to = (tl_span *)tli_tsfield_take(s, count, sizeof *to);
+    uint64_t i;
+    *spans = to;
+    if (to == NULL)
+        return 0;
+    for (i = 0; i < count; i++)
+        if (!tli_tsfield_keep(s, from[i], &to[i]))
+            return 0;
+    return 1;
+}
+
+/* Metadata, deeply. */
+TLI_FN int tli_tslog_copy_meta(tli_tsfield_source *s, tl_log_meta *m)
+{
+    const tl_log_field *from = m->fields;
+    tl_log_field *to = (tl_log_field *)tli_tsfield_take(s, m->node_count, sizeof *to);
+    uint32_t i;
+    m->fields = to;
+    if (to == NULL || !tli_tslog_copy_spans(s, &m->entity_columns, m->entity_count)
+        || !tli_tslog_copy_spans(s, &m->reader.names, m->reader.count)
+        || !tli_tslog_copy_spans(s, &m->writer.names, m->writer.count) || !tli_tslog_copy_notes(s, &m->notes)
+        || !tli_tsfield_keep(s, m->index_column, &m->index_column)
+        || (m->grid.zone.data != NULL && !tli_tsfield_keep(s, m->grid.zone, &m->grid.zone)))
+        return 0;
+    for (i = 0; i < m->node_count; i++) {
+        to[i] = from[i];
+        if (!tli_tsfield_keep(s, from[i].name, &to[i].name) || !tli_tslog_copy_notes(s, &to[i].notes)
+            || (from[i].text.data != NULL && !tli_tsfield_keep(s, from[i].text, &to[i].text))
+            || !tli_tslog_copy_notes(s, &to[i].entries) || !tli_tslog_copy_notes(s, &to[i].nulls))
+            return 0;
+    }
+    return 1;
+}
+
+TLI_FN int tli_tslog_copy(tl_log_replay *r, tli_tsfield_source *s, tl_log_state *t)
+{
+    tl_log_segment *to = (tl_log_segment *)tli_tsfield_take(s, r->live, sizeof *to);
+    size_t i, n = tli_tslog_count(r);
+    if (to == NULL)
+        return 0;
+    t->segments = to;
+    for (i = 0; i < n; i++)
+        if (!tli_tslog_at(r, i)->dead)
+            to[t->segment_count++] = *tli_tslog_at(r, i);
+    tli_tslog_sort(to, t->segment_count);
+    for (i = 0; i < t->segment_count; i++)
+        if (!tli_tslog_copy_segment(s, &to[i]))
+            return 0;
+    t->meta = r->meta;
+    t->coverage_grid = r->coverage_grid;
+    t->coverage_version = r->coverage_version;
+    return tli_tslog_copy_meta(s, &t->meta)
+           && (r->coverage_path.data == NULL
+               || (tli_tsfield_keep(s, r->coverage_path, &t->coverage_path)
+                   && (r->coverage_grid.zone.data == NULL
+                       || tli_tsfield_keep(s, r->coverage_grid.zone, &t->coverage_grid.zone))));
+}
+
+TL_API tl_status tl_log_replay_finish(tl_log_replay *replay, tl_log_state **state, tl_fault *fault)
+{
+    tli_tsfield_source s;
+    tl_log_state *t;
+    if (fault != NULL)
+        fault->version = replay->version;
+    if (replay->store == NULL)
+        return tli_tslog_memory(fault, TL_NO_MEMORY);
+    s.status = tli_tslog_check_whole(replay, fault);
+    if (s.status != TL_OK)
+        return s.status;
+    s.tree = NULL;
+    s.fault = fault;
+    s.store = tli_tslog_store(&replay->options, fault);
+    if (s.store == NULL)
+        return TL_NO_MEMORY;
+    t = (tl_log_state *)tli_tsfield_take(&s, 1, sizeof *t);
+    if (t == NULL || !tli_tslog_copy(replay, &s, t)) {
+        tli_mem_store_drop(s.store);
+        return s.status;
+    }
+    t->version = replay->version;
+    t->ever = replay->ever;
+    t->digest = replay->digest;
+    t->count = 1;
+    t->allocator = replay->options.allocator;
+    t->store = s.store;
+    *state = t;
+    return TL_OK;
+}
+#endif /* TIMELAKE_NO_LOG */
+
+/* >>tsplan: the writer of commits, and the rules of a request. */
+#ifndef TIMELAKE_NO_LOG
+
+/* ---- writing ---- */
+
+TLI_FN void tli_tsplan_put_time(tli_tsfield_sink *w, tl_log_time time)
+{
+    char text[48];
+    tli_tsfield_put_text(w, tli_text_span(text, tl_log_time_text(text, time)));
+}
+
+TLI_FN void tli_tsplan_put_list(tli_tsfield_sink *w, const char *member, const tl_span *texts, uint64_t count)
+{
+    uint64_t i;
+    tli_tsfield_put(w, member);
+    for (i = 0; i < count; i++) {
+        tli_tsfield_put(w, i == 0 ? "" : ",");
+        tli_tsfield_put_text(w, texts[i]);
+    }
+    tli_tsfield_put(w, "]");
+}
+
+TLI_FN void tli_tsplan_put_grid(tli_tsfield_sink *w, const tl_log_grid *grid)
+{
+    tli_tsfield_put(w, "{\"type\":\"");
+    tli_tsfield_put(w, tli_tslog_domains[(uint32_t)grid->domain % 3]);
+    tli_tsfield_put(w, "\",\"index_granularity\":");
+    if (grid->domain == TL_LOG_TIME) {
+        tli_tsfield_put(w, "{\"");
+        tli_tsfield_put(w, tli_tslog_spans[(uint32_t)grid->span % 4]);
+        tli_tsfield_put(w, "\":");
+    }
+    tli_tsfield_put_u64(w, grid->width);
+    if (grid->domain == TL_LOG_TIME)
+        tli_tsfield_put(w, "}");
+    if (grid->zone.data != NULL) {
+        tli_tsfield_put(w, ",\"timezone\":");
+        tli_tsfield_put_text(w, grid->zone);
+    }
+    tli_tsfield_put(w, "}");
+}
+
+TLI_FN void tli_tsplan_put_meta(tli_tsfield_sink *w, const tl_log_meta *m)
+{
+    uint32_t written = 0;
+    tli_tsfield_put(w, "{\"kind\":");
+    if (m->generic) {
+        tli_tsfield_put(w, "\"Generic\"");
+    } else {
+        tli_tsfield_put(w, "{\"TimeSeries\":{\"column\":");
+        tli_tsfield_put_text(w, m->index_column);
+        tli_tsplan_put_list(w, ",\"entity_columns\":[", m->entity_columns, m->entity_count);
+        tli_tsfield_put(w, ",\"kind\":");
+        tli_tsplan_put_grid(w, &m->grid);
+        tli_tsfield_put(w, "}}");
+    }
+    tli_tsfield_put(w, ",\"logical_schema\":");
+    if (m->has_schema) {
+        tli_tsfield_put(w, "{\"columns\":[");
+        tli_tsfield_write(w, m->fields, m->node_count, &written);
+        tli_tsfield_put(w, "]");
+        tli_tsfield_put_notes(w, ",\"metadata\":", &m->notes);
+        tli_tsfield_put(w, "}");
+    } else {
+        tli_tsfield_put(w, "null");
+    }
+    tli_tsfield_put(w, ",\"created_at\":");
+    tli_tsplan_put_time(w, m->created);
+    tli_tsfield_put(w, ",\"protocol_version\":");
+    tli_tsfield_put_u64(w, m->protocol_version);
+    tli_tsplan_put_list(w, ",\"required_reader_features\":[", m->reader.names, m->reader.count);
+    tli_tsplan_put_list(w, ",\"required_writer_features\":[", m->writer.names, m->writer.count);
+    tli_tsfield_put(w, "}");
+}
+
+TLI_FN void tli_tsplan_put_bound(tli_tsfield_sink *w, const tl_log_bound *b)
+{
+    tl_log_time time;
+    tli_tsfield_put(w, "{\"type\":\"");
+    tli_tsfield_put(w, tli_tslog_bounds[(uint32_t)b->domain % 3]);
+    tli_tsfield_put(w, "\",\"value\":");
+    time.seconds = b->value;
+    time.nanos = b->nanos;
+    if (b->domain == TL_LOG_TIME)
+        tli_tsplan_put_time(w, time);
+    else if (b->domain == TL_LOG_SIGNED)
+        tli_tsfield_put_i64(w, b->value);
+    else
+        tli_tsfield_put_u64(w, (uint64_t)b->value);
+    tli_tsfield_put(w, "}");
+}
+
+TLI_FN void tli_tsplan_put_component(tli_tsfield_sink *w, const tl_log_component *c)
+{
+    uint32_t tag = c->type == TL_LOG_UTF8 ? 0 : c->type == TL_LOG_INT32 ? 1 : c->type == TL_LOG_INT64 ? 2 : 3;
+    tli_tsfield_put(w, "{\"type\":\"");
+    tli_tsfield_put(w, tli_tslog_components[tag]);
+    tli_tsfield_put(w, "\",\"value\":");
+    if (tag == 0)
+        tli_tsfield_put_text(w, c->text);
+    else if (tag < 3)
+        tli_tsfield_put_i64(w, c->value);
+    else
+        tli_tsfield_put_u64(w, (uint64_t)c->value);
+    tli_tsfield_put(w, "}");
+}
+
+TLI_FN void tli_tsplan_put_segment(tli_tsfield_sink *w, const tl_log_segment *s)
+{
+    uint32_t i;
+    tli_tsfield_put(w, "{\"path\":");
+    tli_tsfield_put_text(w, s->path);
+    tli_tsfield_put(w, ",\"format\":\"parquet\",\"entity_layout\":");
+    if (s->layout != TL_LOG_SINGLE)
+        tli_tsfield_put(w, s->layout == TL_LOG_MIXED ? "\"Mixed\"" : "\"NotApplicable\"");
+    for (i = 0; s->layout == TL_LOG_SINGLE && i < s->component_count; i++) {
+        tli_tsfield_put(w, i == 0 ? "{\"Single\":[" : ",");
+        tli_tsplan_put_component(w, &s->components[i]);
+    }
+    if (s->layout == TL_LOG_SINGLE)
+        tli_tsfield_put(w, s->component_count == 0 ? "{\"Single\":[]}" : "]}");
+    tli_tsfield_put(w, ",\"index_min\":");
+    tli_tsplan_put_bound(w, &s->min);
+    tli_tsfield_put(w, ",\"index_max\":");
+    tli_tsplan_put_bound(w, &s->max);
+    tli_tsfield_put(w, ",\"row_count\":");
+    tli_tsfield_put_u64(w, s->row_count);
+    if (s->has_file_size) {
+        tli_tsfield_put(w, ",\"file_size\":");
+        tli_tsfield_put_u64(w, s->file_size);
+    }
+    if (s->coverage_path.data != NULL) {
+        tli_tsfield_put(w, ",\"coverage_path\":");
+        tli_tsfield_put_text(w, s->coverage_path);
+    }
+    tli_tsfield_put(w, "}");
+}
+
+TLI_FN void tli_tsplan_put_action(tli_tsfield_sink *w, const tl_log_action *a)
+{
+    tli_tsfield_put(w, "{\"");
+    tli_tsfield_put(w, tli_tslog_kinds[(uint32_t)a->kind % 4]);
+    tli_tsfield_put(w, "\":");
+    switch (a->kind) {
+    case TL_LOG_METADATA:
+        tli_tsplan_put_meta(w, a->meta);
+        break;
+    case TL_LOG_ADD:
+        tli_tsplan_put_segment(w, &a->segment);
+        break;
+    case TL_LOG_REMOVE:
+        tli_tsfield_put(w, "{\"path\":");
+        tli_tsfield_put_text(w, a->path);
+        tli_tsfield_put(w, "}");
+        break;
+    default:
+        tli_tsfield_put(w, "{\"index_kind\":");
+        tli_tsplan_put_grid(w, &a->grid);
+        tli_tsfield_put(w, ",\"coverage_path\":");
+        tli_tsfield_put_text(w, a->path);
+        tli_tsfield_put(w, "}");
+    }
+    tli_tsfield_put(w, "}");
+}
+
+TL_API tl_status tl_log_write_commit(tl_buffer *out, uint64_t version, uint64_t base_version, tl_log_time time,
+                                     const tl_log_action *actions, size_t count, tl_fault *fault)
+{
+    tli_tsfield_sink w;
+    size_t i, before = out->size;
+    w.out = out;
+    w.error.status = TL_OK;
+    tli_tsfield_put(&w, "{\"version\":");
+    tli_tsfield_put_u64(&w, version);
+    tli_tsfield_put(&w, ",\"base_version\":");
+    tli_tsfield_put_u64(&w, base_version);
+    tli_tsfield_put(&w, ",\"timestamp\":");
+    tli_tsplan_put_time(&w, time);
+    tli_tsfield_put(&w, ",\"actions\":[");
+    for (i = 0; i < count; i++) {
+        if (i != 0)
+            tli_tsfield_put(&w, ",");
+        tli_tsplan_put_action(&w, &actions[i]);
+    }
+    tli_tsfield_put(&w, "]}");
+    if (w.error.status == TL_OK)
+        return TL_OK;
+    out->size = before;
+    return tli_features_wrap(fault, &w.error, TL_FAULT_OTHER);
+}
+
+/* ---- planning ---- */
+
+/* `set` with `name` in it. */
+TLI_FN int tli_tsplan_declare(tli_tsfield_source *s, tl_features *set, const char *name)
+{
+    tl_span *names;
+    size_t i;
+    if (tli_tslog_has_feature(set, name))
+        return 1;
+    names = (tl_span *)tli_tsfield_take(s, (uint64_t)set->count + 1, sizeof *names);
+    if (names == NULL)
+        return 0;
+    for (i = 0; i < set->count; i++)
+        names[i] = set->names[i];
+    names[set->count++] = tl_text(name);
+    tli_features_sort(names, set->count);
+    set->names = names;
+    return 1;
+}
+
+TLI_FN tl_status tli_tsplan_begin(tl_log_plan *plan, tli_tsfield_source *s, const tl_log_state *state,
+                                  const tl_log_options *options, tl_fault *fault)
+{
+    tl_status st = TL_OK;
+    TLI_FILL(plan, 0, sizeof *plan);
+    if (options != NULL)
+        plan->options = *options;
+    plan->options.allocator = tli_mem_allocator(&plan->options.allocator);
+    if (fault != NULL)
+        fault->version = 0;
+    if (state != NULL)
+        st = tli_tslog_check_protocol(&state->meta, plan->options.client, 1, fault);
+    if (st != TL_OK)
+        return st;
+    if (state != NULL && state->version == UINT64_MAX)
+        return tli_features_fault(fault, TL_FAULT_VERSION_OVERFLOW, TL_LIMIT, "there is no greater version",
+                                  TL_NO_POSITION);
+    plan->version = state == NULL ? 1 : state->version + 1;
+    TLI_FILL(s, 0, sizeof *s);
+    s->fault = fault;
+    s->store = plan->store = tli_tslog_store(&plan->options, fault);
+    return s->store != NULL ? TL_OK : TL_NO_MEMORY;
+}
+
+/* Ends planning: keeps the base, or gives everything back. */
+TLI_FN tl_status tli_tsplan_done(tl_log_plan *plan, const tl_log_state *state, tl_status status)
+{
+    if (status != TL_OK)
+        tl_log_plan_free(plan);
+    else if (state != NULL)
+        plan->base = tl_log_state_keep((tl_log_state *)(uintptr_t)state);
+    return status;
+}
+
+/* The columns of the state and the new ones behind them, as metadata in the plan's store. */
+TLI_FN int tli_tsplan_extend(tli_tsfield_source *s, const tl_log_state *state, const tl_log_field *fields,
+                             uint32_t nodes, uint32_t columns, tl_log_meta *m)
+{
+    tl_log_field *all = (tl_log_field *)tli_tsfield_take(s, (uint64_t)state->meta.node_count + nodes, sizeof *all);
+    uint32_t i;
+    if (all == NULL)
+        return 0;
+    for (i = 0; i < state->meta.node_count; i++)
+        all[i] = state->meta.fields[i];
+    for (i = 0; i < nodes; i++) {
+        all[state->meta.node_count + i] = fields[i];
+        all[state->meta.node_count + i].nodes = tli_tsfield_nodes(&fields[i]);
+    }
+    *m = state->meta;
+    m->fields = all;
+    m->node_count += nodes;
+    m->column_count = columns;
+    m->protocol_version = TL_PROTOCOL_VERSION;
+    if (!tli_tslog_copy_meta(s, m) || !tli_tsplan_declare(s, &m->reader, "schema_add_columns"))
+        return 0;
+    return !tli_tslog_has_notes(m)
+           || (tli_tsplan_declare(s, &m->reader, "schema_metadata")
+               && tli_tsplan_declare(s, &m->writer, "schema_metadata"));
+}
+
+TLI_FN tl_status tli_tsplan_check_request(const tl_log_plan *plan, const tl_log_state *state,
+                                          const tl_log_field *fields, uint32_t nodes, uint32_t *columns,
+                                          tl_fault *fault)
+{
+    tli_tsfield_walk w;
+    const tl_span none = {NULL, 0};
+    w.part[0] = state->meta.fields;
+    w.count[0] = state->meta.node_count;
+    w.part[1] = fields;
+    w.count[1] = nodes;
+    w.fault = fault;
+    w.group = TL_GROUP_REQUEST;
+    if (!state->meta.has_schema)
+        return tli_tsfield_refuse(&w, TL_FAULT_NO_SCHEMA, "a table without a schema takes no columns", none);
+    if (nodes == 0)
+        return tli_tsfield_refuse(&w, TL_FAULT_NO_COLUMNS, "no columns to add", none);
+    if (nodes > UINT32_MAX - state->meta.node_count)
+        return tli_features_fault(fault, TL_FAULT_OTHER, TL_LIMIT, "too many columns", TL_NO_POSITION);
+    return tli_tsfield_check(&w, &plan->options.allocator, columns);
+}
+
+TL_API tl_status tl_log_plan_columns(tl_log_plan *plan, const tl_log_state *state, const tl_log_field *fields,
+                                     uint32_t nodes, const tl_log_options *options, tl_fault *fault)
+{
+    tli_tsfield_source s;
+    tl_log_action *action;
+    tl_log_meta *m;
+    uint32_t columns = 0;
+    tl_status st = tli_tsplan_begin(plan, &s, state, options, fault);
+    if (st != TL_OK)
+        return st;
+    st = tli_tsplan_check_request(plan, state, fields, nodes, &columns, fault);
+    if (st == TL_OK) {
+        action = (tl_log_action *)tli_tsfield_take(&s, 1, sizeof *action);
+        m = (tl_log_meta *)tli_tsfield_take(&s, 1, sizeof *m);
+        if (action != NULL && m != NULL && tli_tsplan_extend(&s, state, fields, nodes, columns, m)) {
+            action->meta = m;
+            plan->actions = action;
+            plan->action_count = 1;
+        }
+        st = s.status;
+    }
+    return tli_tsplan_done(plan, state, st);
+}
+
+/* Copies an action; metadata gets what a writer of this protocol puts there. */
+TLI_FN int tli_tsplan_copy(tli_tsfield_source *s, tl_log_action *a)
+{
+    tl_log_meta *m;
+    switch (a->kind) {
+    case TL_LOG_METADATA:
+        m = (tl_log_meta *)tli_tsfield_take(s, 1, sizeof *m);
+        if (m == NULL)
+            return 0;
+        *m = *a->meta;
+        m->protocol_version = TL_PROTOCOL_VERSION;
+        a->meta = m;
+        return tli_tslog_copy_meta(s, m)
+               && (!tli_tslog_has_notes(m) || (tli_tsplan_declare(s, &m->reader, "schema_metadata")
+                                               && tli_tsplan_declare(s, &m->writer, "schema_metadata")));
+    case TL_LOG_ADD:
+        return tli_tslog_copy_segment(s, &a->segment);
+    default:
+        return tli_tsfield_keep(s, a->path, &a->path)
+               && (a->grid.zone.data == NULL || tli_tsfield_keep(s, a->grid.zone, &a->grid.zone));
+    }
+}
+
+TL_API tl_status tl_log_plan_actions(tl_log_plan *plan, const tl_log_state *state, const tl_log_action *actions,
+                                     size_t count, const tl_log_options *options, tl_fault *fault)
+{
+    tli_tsfield_source s;
+    tl_log_action *copy;
+    size_t i;
+    tl_status st = tli_tsplan_begin(plan, &s, state, options, fault);
+    if (st != TL_OK)
+        return st;
+    if (state == NULL && (count == 0 || actions[0].kind != TL_LOG_METADATA))
+        return tli_tsplan_done(plan, state, tli_features_fault(fault, TL_FAULT_OTHER, TL_MISUSE,
+                                                               "a table is created with its metadata", TL_NO_POSITION));
+    copy = (tl_log_action *)tli_tsfield_take(&s, count, sizeof *copy);
+    for (i = 0; i < count && s.status == TL_OK; i++) {
+        copy[i] = actions[i];
+        (void)tli_tsplan_copy(&s, &copy[i]);
+    }
+    plan->actions = copy;
+    plan->action_count = count;
+    return tli_tsplan_done(plan, state, s.status);
+}
+
+TL_API void tl_log_plan_free(tl_log_plan *plan)
+{
+    if (plan == NULL)
+        return;
+    tl_log_state_drop(plan->base);
+    tli_mem_store_drop(plan->store);
+    TLI_FILL(plan, 0, sizeof *plan);
+}
+
+TL_API tl_status tl_log_plan_write(const tl_log_plan *plan, tl_log_time time, tl_buffer *text, tl_log_state **state,
+                                   tl_fault *fault)
+{
+    tl_limits limits = {0, 0, 0, 0, 0, 0, TLI_FEATURES_DEPTH};
+    tl_log_replay r;
+    tl_error err;
+    size_t before = text->size;
+    tl_status st = tl_log_write_commit(text, plan->version, plan->version - 1, time, plan->actions, plan->action_count,
+                                       fault);
+    if (st != TL_OK)
+        return st;
+    st = tl_json_check((const char *)text->data + before, text->size - before, &limits, &err);
+    if (st != TL_OK) {
+        text->size = before;
+        err.position = TL_NO_POSITION;
+        if (fault != NULL)
+            fault->version = plan->version;
+        (void)tli_features_wrap(fault, &err, TL_FAULT_SERIALIZATION);
+        if (fault != NULL && st == TL_LIMIT)
+            fault->kind = TL_FAULT_SERIALIZATION;
+        return st;
+    }
+    tl_log_replay_begin(&r, plan->base, &plan->options);
+    st = tl_log_replay_commit(&r, plan->version, text->data + before, text->size - before, fault);
+    if (st == TL_OK && state != NULL)
+        st = tl_log_replay_finish(&r, state, fault);
+    tl_log_replay_end(&r);
+    if (st != TL_OK)
+        text->size = before;
+    return st;
+}
+
+TL_API tl_status tl_log_may_append(const tl_log_state *state, const tl_span *columns, size_t count,
+                                   const tl_client *client, tl_fault *fault)
+{
+    const tl_log_meta *m = &state->meta;
+    int may_omit = tli_tslog_has_feature(&m->reader, "schema_add_columns");
+    uint32_t i, e;
+    size_t k;
+    tl_status st = tli_tslog_check_protocol(m, client, 1, fault);
+    if (st != TL_OK)
+        return st;
+    if (!m->has_schema)
+        return state->version == 1 ? TL_OK
+                                   : tli_features_fault(fault, TL_FAULT_NO_CANONICAL_SCHEMA, TL_MISUSE,
+                                                        "the table has no schema, and is past version 1",
+                                                        TL_NO_POSITION);
+    for (i = 0; i < m->node_count; i += m->fields[i].nodes) {
+        const tl_log_field *f = &m->fields[i];
+        int key = tl_span_equal(f->name, m->index_column);
+        for (e = 0; e < m->entity_count; e++)
+            key |= tl_span_equal(f->name, m->entity_columns[e]);
+        for (k = 0; k < count && !tl_span_equal(columns[k], f->name); k++)
+            continue;
+        if (k == count && (key || !f->nullable || !may_omit)) {
+            (void)tli_features_fault(fault, TL_FAULT_MISSING_COLUMN, TL_MISUSE, "a column is missing", TL_NO_POSITION);
+            tli_features_about(fault, f->name);
+            return TL_MISUSE;
+        }
+    }
+    return TL_OK;
+}
+#endif /* TIMELAKE_NO_LOG */
+
 /* >>op: the core of every machine: slots for requests, their answers, retries, cancel, and both ways of driving.
 
    A machine queues requests in `advance`, is called again when all of them are answered, and ends by tli_op_finish or
    tli_op_fail. It sees answers only there; `take` may reduce a listing while its entries are still at hand. */
-#if !defined(TIMELAKE_NO_LAKE) || !defined(TIMELAKE_NO_PROBE)
+#if !defined(TIMELAKE_NO_LAKE) || !defined(TIMELAKE_NO_PROBE) || !defined(TIMELAKE_NO_LOG)
 typedef struct tli_op_machine {
     /* Called with nothing queued and nothing out: queue requests, or finish. Returns 0 when it was cut at
        options.step_bytes and has work left. */
@@ -20005,7 +23545,7 @@ TL_API const char *tl_request_text(tl_request_kind kind)
     static const char *const texts[] = {"GET", "STAT", "LIST", "PUT", "DELETE", "SLEEP"};
     return (size_t)kind < TLI_COUNT(texts) ? texts[kind] : "unknown";
 }
-#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_PROBE */
+#endif /* TIMELAKE_NO_LAKE, TIMELAKE_NO_PROBE and TIMELAKE_NO_LOG */
 
 /* >>probe: the machine of cached probing. One request is out at a time, so one key buffer serves all; the cache is read
    and changed only where a call starts or an answer is processed, under the caller's lock, never across a request. */
@@ -22025,6 +25565,9 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 #undef TLI_CONTRACT_MINOR
 #undef TLI_CONTRACT_ENTRY
 #undef TLI_ICEBERG_UNSORTED
+#undef TLI_FEATURES_DEPTH
+#undef TLI_TSFIELD_DEPTH
+#undef TLI_TSFIELD_NONE
 #undef TLI_OP_SLOT_BITS
 #undef TLI_OP_TOKEN
 #undef TLI_OP_TEXT

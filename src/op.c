@@ -2,7 +2,7 @@
 
    A machine queues requests in `advance`, is called again when all of them are answered, and ends by tli_op_finish or
    tli_op_fail. It sees answers only there; `take` may reduce a listing while its entries are still at hand. */
-#if !defined(TIMELAKE_NO_LAKE) || !defined(TIMELAKE_NO_PROBE)
+#if !defined(TIMELAKE_NO_LAKE) || !defined(TIMELAKE_NO_PROBE) || !defined(TIMELAKE_NO_LOG)
 typedef struct tli_op_machine {
     /* Called with nothing queued and nothing out: queue requests, or finish. Returns 0 when it was cut at
        options.step_bytes and has work left. */
@@ -651,4 +651,4 @@ TL_API const char *tl_request_text(tl_request_kind kind)
     static const char *const texts[] = {"GET", "STAT", "LIST", "PUT", "DELETE", "SLEEP"};
     return (size_t)kind < TLI_COUNT(texts) ? texts[kind] : "unknown";
 }
-#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_PROBE */
+#endif /* TIMELAKE_NO_LAKE, TIMELAKE_NO_PROBE and TIMELAKE_NO_LOG */

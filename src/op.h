@@ -9,7 +9,7 @@
    Who owns what: what a request points at is valid until its completion (token 0: until the next call); what a
    completion points at is borrowed until tl_complete returns, unless it brings a release function, which is then called
    exactly once. One thread at a time per operation. Time is Unix milliseconds and may jump. */
-#if !defined(TIMELAKE_NO_LAKE) || !defined(TIMELAKE_NO_PROBE)
+#if !defined(TIMELAKE_NO_LAKE) || !defined(TIMELAKE_NO_PROBE) || !defined(TIMELAKE_NO_LOG)
 
 typedef enum tl_request_kind {
     TL_GET,    /* a whole object, or bytes [offset, offset + length) of it */
@@ -216,4 +216,4 @@ TL_API uint32_t tl_op_round_trips(const tl_op *op);
 /* "ok", "not_found", ...; "GET", "STAT", ... */
 TL_API const char *tl_outcome_text(tl_outcome outcome);
 TL_API const char *tl_request_text(tl_request_kind kind);
-#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_PROBE */
+#endif /* TIMELAKE_NO_LAKE, TIMELAKE_NO_PROBE and TIMELAKE_NO_LOG */

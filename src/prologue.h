@@ -148,6 +148,7 @@
      TIMELAKE_NO_HEAD_JSON    all  removes the json codec
      TIMELAKE_NO_LAKE         all  removes tables: loading, the metadata chain with Avro, planning
      TIMELAKE_NO_PROBE        all  removes the probe of numbered sequences
+     TIMELAKE_NO_LOG          all  removes the log of timeseries tables and the checker of its protocol
      TIMELAKE_NO_STDLIB       one  no C library: an allocator must be given everywhere, and the linker must find memcpy,
                                    memmove, memset, memcmp. gcc or clang; compile with -ffreestanding
      TIMELAKE_NO_SIMD         one  leaves out the SSE2 code, which x86-64 has beside the portable one
