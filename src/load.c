@@ -727,7 +727,7 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 {
     static const tli_op_machine machine = {tli_load_advance, tli_load_take, tli_load_spare, tli_load_end,
                                            tli_load_state,
-                                           1, 0};
+                                           1, 0, 0};
     TLI_FILL(load, 0, offsetof(tl_load, room));
     tli_op_begin(&load->op, &machine, &lake->options.op);
     load->lake = lake;

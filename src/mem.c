@@ -419,18 +419,22 @@ typedef struct tli_blob {
     tl_allocator allocator;
     const uint8_t *data;
     size_t size;
-    tl_release release; /* NULL: copied */
-    void *release_context;
-    const void *whole; /* what was taken, of which data is a part */
-    size_t whole_size;
+    tl_release release; /* NULL: copied; else this is the beginning of a tli_mem_taken */
 } tli_blob;
+
+typedef struct tli_mem_taken {
+    tli_blob blob;
+    void *context;
+    const void *whole; /* what was taken, of which blob.data is a part */
+    size_t whole_size;
+} tli_mem_taken;
 
 /* A blob with one count. With `release` the bytes [whole, whole + whole_size) are taken and data lies in them; without
    it `size` bytes of data are copied (data NULL: left for the caller to fill). NULL: no memory, nothing was taken. */
 TLI_FN tli_blob *tli_mem_blob(const tl_allocator *a, const void *data, size_t size, tl_release release, void *context,
                               const void *whole, size_t whole_size)
 {
-    size_t extra = release == NULL ? size : 0;
+    size_t extra = release == NULL ? size : sizeof(tli_mem_taken) - sizeof(tli_blob);
     tli_blob *b = extra > SIZE_MAX / 4 ? NULL : (tli_blob *)tli_mem_new(a, sizeof *b + extra);
     if (b == NULL)
         return NULL;
@@ -439,11 +443,14 @@ TLI_FN tli_blob *tli_mem_blob(const tl_allocator *a, const void *data, size_t si
     b->data = release == NULL ? (const uint8_t *)(b + 1) : (const uint8_t *)data;
     b->size = size;
     b->release = release;
-    b->release_context = context;
-    b->whole = whole;
-    b->whole_size = whole_size;
-    if (extra != 0 && data != NULL)
-        TLI_COPY(b + 1, data, extra);
+    if (release != NULL) {
+        tli_mem_taken *taken = (tli_mem_taken *)(void *)b;
+        taken->context = context;
+        taken->whole = whole;
+        taken->whole_size = whole_size;
+    } else if (size != 0 && data != NULL) {
+        TLI_COPY(b + 1, data, size);
+    }
     return b;
 }
 
@@ -460,7 +467,9 @@ TLI_FN void tli_mem_blob_drop(tli_blob *b)
     if (b == NULL || TLI_MEM_DEC(&b->count) != 0)
         return;
     a = b->allocator;
-    if (b->release != NULL)
-        b->release(b->release_context, b->whole, b->whole_size);
-    tli_mem_delete(&a, b, sizeof *b + (b->release == NULL ? b->size : 0));
+    if (b->release != NULL) {
+        const tli_mem_taken *taken = (const tli_mem_taken *)(const void *)b;
+        b->release(taken->context, taken->whole, taken->whole_size);
+    }
+    tli_mem_delete(&a, b, b->release != NULL ? sizeof(tli_mem_taken) : sizeof *b + b->size);
 }

@@ -7,7 +7,8 @@ typedef struct tli_op_machine {
     /* Called with nothing queued and nothing out: queue requests, or finish. Returns 0 when it was cut at
        options.step_bytes and has work left. */
     int (*advance)(tl_op *op);
-    /* Reduces the entries of a listing into slot->number, page by page. NULL: the machine lists nothing. */
+    /* Reduces the entries of a listing into slot->number, page by page. NULL: the machine lists nothing. Of a lean
+       machine it sees every good answer, and ETags are not kept. */
     void (*take)(tl_op *op, tli_op_slot *slot, const tl_completion *completion);
     /* A fire and forget request, if there is one: returns 1. May be NULL. */
     int (*spare)(tl_op *op, tl_request *request);
@@ -15,6 +16,7 @@ typedef struct tli_op_machine {
     const char *(*state)(const tl_op *op);
     uint8_t resends; /* failed requests that name a delay are sent anew */
     uint8_t settles; /* advance is called after a cancel too, to find out what became of a write */
+    uint8_t lean;    /* nothing is allocated but bodies, and pages of listings */
 } tli_op_machine;
 
 enum { TLI_OP_FREE, TLI_OP_QUEUED, TLI_OP_OUT, TLI_OP_PAUSE, TLI_OP_PAUSING, TLI_OP_ANSWERED };
@@ -373,7 +375,8 @@ TL_API int64_t tl_deadline(const tl_op *op)
 TLI_FN tl_status tli_op_keep_texts(tl_op *op, tli_op_slot *slot, const tl_completion *c)
 {
     tl_span page = c->outcome == TL_OUTCOME_OK ? c->next_page : c->text;
-    size_t etag = c->etag.data == NULL || slot->request.kind == TL_STAT ? 0 : c->etag.size; /* no machine asks a stat */
+    int kept = c->etag.data != NULL && slot->request.kind != TL_STAT && !op->machine->lean; /* no machine asks a stat */
+    size_t etag = kept ? c->etag.size : 0;
     char *block;
     if (c->outcome != TL_OUTCOME_OK)
         page.size = TLI_MIN(page.size, (size_t)TLI_OP_TEXT);
@@ -462,10 +465,11 @@ TLI_FN tl_status tli_op_file(tl_op *op, tli_op_slot *slot, const tl_completion *
         slot->outcome = tli_op_is_write(&slot->request) ? TL_OUTCOME_UNKNOWN : TL_OUTCOME_FAILED;
     slot->object_size = c->object_size;
     slot->more = (uint8_t)(c->outcome == TL_OUTCOME_OK && c->next_page.data != NULL);
-    if (c->outcome == TL_OUTCOME_OK && slot->request.kind == TL_LIST && op->machine->take != NULL)
+    if (c->outcome == TL_OUTCOME_OK && op->machine->take != NULL
+        && (slot->request.kind == TL_LIST || op->machine->lean))
         op->machine->take(op, slot, c);
     st = tli_op_keep_texts(op, slot, c);
-    if (st == TL_OK && c->outcome == TL_OUTCOME_OK && slot->request.kind == TL_GET)
+    if (st == TL_OK && c->outcome == TL_OUTCOME_OK && slot->request.kind == TL_GET && !slot->read)
         st = tli_op_keep_body(op, slot, c);
     if (st != TL_OK && !tli_op_is_write(&slot->request)) {
         slot->outcome = TL_OUTCOME_FAILED;

@@ -130,6 +130,7 @@ typedef struct tli_op_slot {
     tl_outcome outcome;
     uint8_t state;
     uint8_t more; /* a listing was cut: `page` goes on */
+    uint8_t read; /* the machine's `take` has read the body: it is not kept */
     uint32_t tries;
     uint32_t next; /* behind it in the queue */
     int64_t began;

@@ -65,7 +65,9 @@ typedef struct tl_probe_options {
                                     still is there when its successor is not */
 } tl_probe_options;
 
-/* What a process knows of one sequence: the newest object seen and the boundary seen. Moves only forward. Private. */
+/* What a process knows of one sequence: the newest object seen and the boundary seen. Moves only forward. Private.
+   128 bytes; the body is all that is allocated. */
+#define TL_PROBE_ETAG 71
 typedef struct tl_probe {
     const tl_layout *layout;
     const tl_probe_options *options;
@@ -73,7 +75,8 @@ typedef struct tl_probe {
     uint64_t id;
     struct tli_blob *body; /* NULL: nothing cached */
     uint64_t boundary;
-    struct tli_blob *boundary_etag; /* NULL: no boundary seen */
+    uint8_t etag_size; /* of the boundary object; 0: none is known, or it is too long to keep */
+    char etag[TL_PROBE_ETAG];
 } tl_probe;
 
 /* The layout, root and options are borrowed. TL_LIMIT when a key would be longer than TL_PROBE_KEY. Takes no memory. */
@@ -91,9 +94,8 @@ typedef struct tl_probe_call {
     int code;           /* with TL_REFUSED what decode answered */
     const uint64_t *ids; /* of a list, ascending; valid until tl_op_end */
     size_t id_count;
-    tl_probe *probe;
+    tl_probe *probe; /* from here on private */
     struct tli_blob *held;
-    struct tli_blob *etag;
     tl_span put;
     uint64_t from, to;
     size_t id_capacity;
@@ -104,6 +106,8 @@ typedef struct tl_probe_call {
     uint8_t kind;
     uint8_t state;
     uint8_t checked;
+    uint8_t etag_size;
+    char etag[TL_PROBE_ETAG];
     size_t key_size;
     char number[24];
     char key[TL_PROBE_KEY];
@@ -127,7 +131,8 @@ TL_API void tl_probe_delete_unchecked(tl_probe_call *call, tl_probe *probe, uint
 /* TL_CONFLICT when the boundary covers id. */
 TL_API void tl_probe_check(tl_probe_call *call, tl_probe *probe, uint64_t id);
 
-/* Moves the boundary to at least id: before anything up to it is deleted. */
+/* Moves the boundary to at least id: before anything up to it is deleted. TL_UNSUPPORTED on a store that cannot put
+   over an ETag, or tells none of up to TL_PROBE_ETAG bytes. */
 TL_API void tl_probe_advance(tl_probe_call *call, tl_probe *probe, uint64_t id);
 
 /* Object id, past the cache and the boundary: done, or none. */

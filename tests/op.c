@@ -105,7 +105,7 @@ static const char *toy_state(const tl_op *op)
     return names[((const toy *)(const void *)op)->phase];
 }
 
-static const tli_op_machine toy_machine = {toy_advance, toy_take, toy_spare, toy_end, toy_state, 1, 0};
+static const tli_op_machine toy_machine = {toy_advance, toy_take, toy_spare, toy_end, toy_state, 1, 0, 0};
 
 static void toy_begin(toy *t, tl_test_memory *m)
 {
@@ -501,7 +501,7 @@ static const char *wide_state(const tl_op *op)
 
 static void a_thousand_requests_in_one_round(void)
 {
-    static const tli_op_machine machine = {wide_advance, NULL, NULL, wide_end, wide_state, 1, 0};
+    static const tli_op_machine machine = {wide_advance, NULL, NULL, wide_end, wide_state, 1, 0, 0};
     tl_mem_options o;
     tl_mem s;
     wide w;
