@@ -1828,6 +1828,7 @@ typedef struct tli_op_slot {
     tl_outcome outcome;
     uint8_t state;
     uint8_t more; /* a listing was cut: `page` goes on */
+    uint8_t read; /* the machine's `take` has read the body: it is not kept */
     uint32_t tries;
     uint32_t next; /* behind it in the queue */
     int64_t began;
@@ -1983,7 +1984,9 @@ typedef struct tl_probe_options {
                                     still is there when its successor is not */
 } tl_probe_options;
 
-/* What a process knows of one sequence: the newest object seen and the boundary seen. Moves only forward. Private. */
+/* What a process knows of one sequence: the newest object seen and the boundary seen. Moves only forward. Private.
+   128 bytes; the body is all that is allocated. */
+#define TL_PROBE_ETAG 71
 typedef struct tl_probe {
     const tl_layout *layout;
     const tl_probe_options *options;
@@ -1991,7 +1994,8 @@ typedef struct tl_probe {
     uint64_t id;
     struct tli_blob *body; /* NULL: nothing cached */
     uint64_t boundary;
-    struct tli_blob *boundary_etag; /* NULL: no boundary seen */
+    uint8_t etag_size; /* of the boundary object; 0: none is known, or it is too long to keep */
+    char etag[TL_PROBE_ETAG];
 } tl_probe;
 
 /* The layout, root and options are borrowed. TL_LIMIT when a key would be longer than TL_PROBE_KEY. Takes no memory. */
@@ -2009,9 +2013,8 @@ typedef struct tl_probe_call {
     int code;           /* with TL_REFUSED what decode answered */
     const uint64_t *ids; /* of a list, ascending; valid until tl_op_end */
     size_t id_count;
-    tl_probe *probe;
+    tl_probe *probe; /* from here on private */
     struct tli_blob *held;
-    struct tli_blob *etag;
     tl_span put;
     uint64_t from, to;
     size_t id_capacity;
@@ -2022,6 +2025,8 @@ typedef struct tl_probe_call {
     uint8_t kind;
     uint8_t state;
     uint8_t checked;
+    uint8_t etag_size;
+    char etag[TL_PROBE_ETAG];
     size_t key_size;
     char number[24];
     char key[TL_PROBE_KEY];
@@ -2045,7 +2050,8 @@ TL_API void tl_probe_delete_unchecked(tl_probe_call *call, tl_probe *probe, uint
 /* TL_CONFLICT when the boundary covers id. */
 TL_API void tl_probe_check(tl_probe_call *call, tl_probe *probe, uint64_t id);
 
-/* Moves the boundary to at least id: before anything up to it is deleted. */
+/* Moves the boundary to at least id: before anything up to it is deleted. TL_UNSUPPORTED on a store that cannot put
+   over an ETag, or tells none of up to TL_PROBE_ETAG bytes. */
 TL_API void tl_probe_advance(tl_probe_call *call, tl_probe *probe, uint64_t id);
 
 /* Object id, past the cache and the boundary: done, or none. */
@@ -2877,18 +2883,22 @@ typedef struct tli_blob {
     tl_allocator allocator;
     const uint8_t *data;
     size_t size;
-    tl_release release; /* NULL: copied */
-    void *release_context;
-    const void *whole; /* what was taken, of which data is a part */
-    size_t whole_size;
+    tl_release release; /* NULL: copied; else this is the beginning of a tli_mem_taken */
 } tli_blob;
+
+typedef struct tli_mem_taken {
+    tli_blob blob;
+    void *context;
+    const void *whole; /* what was taken, of which blob.data is a part */
+    size_t whole_size;
+} tli_mem_taken;
 
 /* A blob with one count. With `release` the bytes [whole, whole + whole_size) are taken and data lies in them; without
    it `size` bytes of data are copied (data NULL: left for the caller to fill). NULL: no memory, nothing was taken. */
 TLI_FN tli_blob *tli_mem_blob(const tl_allocator *a, const void *data, size_t size, tl_release release, void *context,
                               const void *whole, size_t whole_size)
 {
-    size_t extra = release == NULL ? size : 0;
+    size_t extra = release == NULL ? size : sizeof(tli_mem_taken) - sizeof(tli_blob);
     tli_blob *b = extra > SIZE_MAX / 4 ? NULL : (tli_blob *)tli_mem_new(a, sizeof *b + extra);
     if (b == NULL)
         return NULL;
@@ -2897,11 +2907,14 @@ TLI_FN tli_blob *tli_mem_blob(const tl_allocator *a, const void *data, size_t si
     b->data = release == NULL ? (const uint8_t *)(b + 1) : (const uint8_t *)data;
     b->size = size;
     b->release = release;
-    b->release_context = context;
-    b->whole = whole;
-    b->whole_size = whole_size;
-    if (extra != 0 && data != NULL)
-        TLI_COPY(b + 1, data, extra);
+    if (release != NULL) {
+        tli_mem_taken *taken = (tli_mem_taken *)(void *)b;
+        taken->context = context;
+        taken->whole = whole;
+        taken->whole_size = whole_size;
+    } else if (size != 0 && data != NULL) {
+        TLI_COPY(b + 1, data, size);
+    }
     return b;
 }
 
@@ -2918,9 +2931,11 @@ TLI_FN void tli_mem_blob_drop(tli_blob *b)
     if (b == NULL || TLI_MEM_DEC(&b->count) != 0)
         return;
     a = b->allocator;
-    if (b->release != NULL)
-        b->release(b->release_context, b->whole, b->whole_size);
-    tli_mem_delete(&a, b, sizeof *b + (b->release == NULL ? b->size : 0));
+    if (b->release != NULL) {
+        const tli_mem_taken *taken = (const tli_mem_taken *)(const void *)b;
+        b->release(taken->context, taken->whole, taken->whole_size);
+    }
+    tli_mem_delete(&a, b, b->release != NULL ? sizeof(tli_mem_taken) : sizeof *b + b->size);
 }
 
 /* >>text */
@@ -22901,7 +22916,8 @@ typedef struct tli_op_machine {
     /* Called with nothing queued and nothing out: queue requests, or finish. Returns 0 when it was cut at
        options.step_bytes and has work left. */
     int (*advance)(tl_op *op);
-    /* Reduces the entries of a listing into slot->number, page by page. NULL: the machine lists nothing. */
+    /* Reduces the entries of a listing into slot->number, page by page. NULL: the machine lists nothing. Of a lean
+       machine it sees every good answer, and ETags are not kept. */
     void (*take)(tl_op *op, tli_op_slot *slot, const tl_completion *completion);
     /* A fire and forget request, if there is one: returns 1. May be NULL. */
     int (*spare)(tl_op *op, tl_request *request);
@@ -22909,6 +22925,7 @@ typedef struct tli_op_machine {
     const char *(*state)(const tl_op *op);
     uint8_t resends; /* failed requests that name a delay are sent anew */
     uint8_t settles; /* advance is called after a cancel too, to find out what became of a write */
+    uint8_t lean;    /* nothing is allocated but bodies, and pages of listings */
 } tli_op_machine;
 
 enum { TLI_OP_FREE, TLI_OP_QUEUED, TLI_OP_OUT, TLI_OP_PAUSE, TLI_OP_PAUSING, TLI_OP_ANSWERED };
@@ -23267,7 +23284,8 @@ TL_API int64_t tl_deadline(const tl_op *op)
 TLI_FN tl_status tli_op_keep_texts(tl_op *op, tli_op_slot *slot, const tl_completion *c)
 {
     tl_span page = c->outcome == TL_OUTCOME_OK ? c->next_page : c->text;
-    size_t etag = c->etag.data == NULL || slot->request.kind == TL_STAT ? 0 : c->etag.size; /* no machine asks a stat */
+    int kept = c->etag.data != NULL && slot->request.kind != TL_STAT && !op->machine->lean; /* no machine asks a stat */
+    size_t etag = kept ? c->etag.size : 0;
     char *block;
     if (c->outcome != TL_OUTCOME_OK)
         page.size = TLI_MIN(page.size, (size_t)TLI_OP_TEXT);
@@ -23356,10 +23374,11 @@ TLI_FN tl_status tli_op_file(tl_op *op, tli_op_slot *slot, const tl_completion *
         slot->outcome = tli_op_is_write(&slot->request) ? TL_OUTCOME_UNKNOWN : TL_OUTCOME_FAILED;
     slot->object_size = c->object_size;
     slot->more = (uint8_t)(c->outcome == TL_OUTCOME_OK && c->next_page.data != NULL);
-    if (c->outcome == TL_OUTCOME_OK && slot->request.kind == TL_LIST && op->machine->take != NULL)
+    if (c->outcome == TL_OUTCOME_OK && op->machine->take != NULL
+        && (slot->request.kind == TL_LIST || op->machine->lean))
         op->machine->take(op, slot, c);
     st = tli_op_keep_texts(op, slot, c);
-    if (st == TL_OK && c->outcome == TL_OUTCOME_OK && slot->request.kind == TL_GET)
+    if (st == TL_OK && c->outcome == TL_OUTCOME_OK && slot->request.kind == TL_GET && !slot->read)
         st = tli_op_keep_body(op, slot, c);
     if (st != TL_OK && !tli_op_is_write(&slot->request)) {
         slot->outcome = TL_OUTCOME_FAILED;
@@ -23597,8 +23616,7 @@ TL_API tl_status tl_probe_init(tl_probe *probe, const tl_layout *layout, tl_span
 TL_API void tl_probe_free(tl_probe *probe)
 {
     tli_mem_blob_drop(probe->body);
-    tli_mem_blob_drop(probe->boundary_etag);
-    probe->body = probe->boundary_etag = NULL;
+    probe->body = NULL;
 }
 
 /* ---- keys ---- */
@@ -23735,20 +23753,41 @@ TLI_FN tli_blob *tli_probe_cached(tl_probe *p, uint64_t only, uint64_t *id)
     return body;
 }
 
-/* Remembers a boundary unless a higher one is known; takes the ETag's count. Returns what is known afterwards. */
-TLI_FN uint64_t tli_probe_remember(tl_probe *p, uint64_t value, tli_blob *etag)
+/* Remembers a boundary, with the ETag that the call has heard, unless a higher one is known. Returns what is known
+   afterwards. */
+TLI_FN uint64_t tli_probe_remember(const tl_probe_call *call, uint64_t value)
 {
-    tli_blob *old = etag;
+    tl_probe *p = call->probe;
     tli_probe_lock(p);
-    if (p->boundary_etag == NULL || value >= p->boundary) {
-        old = p->boundary_etag;
-        p->boundary_etag = etag;
+    if (value >= p->boundary) {
         p->boundary = value;
+        p->etag_size = call->etag_size;
+        TLI_COPY(p->etag, call->etag, sizeof p->etag);
     }
     value = p->boundary;
     tli_probe_unlock(p);
-    tli_mem_blob_drop(old);
     return value;
+}
+
+/* The boundary that is known; 0: none. */
+TLI_FN uint64_t tli_probe_known(const tl_probe *p)
+{
+    uint64_t value;
+    tli_probe_lock(p);
+    value = p->boundary;
+    tli_probe_unlock(p);
+    return value;
+}
+
+/* The ETag known with it, into the call: what a request points at must not change. */
+TLI_FN tl_span tli_probe_recall(tl_probe_call *call)
+{
+    const tl_probe *p = call->probe;
+    tli_probe_lock(p);
+    call->etag_size = p->etag_size;
+    TLI_COPY(call->etag, p->etag, sizeof p->etag);
+    tli_probe_unlock(p);
+    return tli_text_span(call->etag, call->etag_size);
 }
 
 /* ---- ends ---- */
@@ -23825,40 +23864,37 @@ TLI_FN int tli_probe_ask_listing(tl_probe_call *call)
 /* The boundary, if it changed since it was seen. */
 TLI_FN int tli_probe_ask_boundary(tl_probe_call *call, uint8_t state)
 {
-    tl_probe *p = call->probe;
     tl_request *r;
-    tli_blob *etag;
     call->state = state;
-    r = tli_op_request(&call->op, TL_GET, tli_probe_key(call, p->layout->boundary, ""), TL_PURPOSE_BOUNDARY);
+    r = tli_op_request(&call->op, TL_GET, tli_probe_key(call, call->probe->layout->boundary, ""),
+                       TL_PURPOSE_BOUNDARY);
     if (r == NULL)
         return 1;
     r->accept = TLI_PROBE_BOUNDARY_BYTES;
-    tli_probe_lock(p);
-    etag = tli_mem_blob_keep(p->boundary_etag);
-    tli_probe_unlock(p);
-    tli_mem_blob_drop(call->etag);
-    call->etag = etag;
-    if (etag != NULL && etag->size != 0) {
-        r->condition = TL_IF_NONE_MATCH;
-        r->etag = tli_text_span(etag->data, etag->size);
-    }
+    r->etag = tli_probe_recall(call);
+    r->condition = r->etag.size != 0 ? TL_IF_NONE_MATCH : TL_ALWAYS;
     return 1;
 }
 
 /* ---- the boundary ---- */
 
-/* The number in a boundary object: white space around it, a plus sign and leading zeros are taken. */
-TLI_FN int tli_probe_parse_boundary(const tli_blob *body, uint64_t *value)
+TLI_INLINE int tli_probe_is_space(char c)
 {
-    size_t i = 0, n = body->size, first;
+    return c == ' ' || (c >= 9 && c <= 13);
+}
+
+/* The number in a boundary object: white space around it, a plus sign and leading zeros are taken. */
+TLI_FN int tli_probe_parse_boundary(tl_span body, uint64_t *value)
+{
+    size_t i = 0, n = body.size, first;
     uint64_t v = 0;
-    while (i < n && (body->data[i] == ' ' || (body->data[i] >= 9 && body->data[i] <= 13)))
+    while (i < n && tli_probe_is_space(body.data[i]))
         i++;
-    while (n > i && (body->data[n - 1] == ' ' || (body->data[n - 1] >= 9 && body->data[n - 1] <= 13)))
+    while (n > i && tli_probe_is_space(body.data[n - 1]))
         n--;
-    i += i < n && body->data[i] == '+';
+    i += i < n && body.data[i] == '+';
     for (first = i; i < n; i++) {
-        uint64_t digit = (uint64_t)body->data[i] - '0';
+        uint64_t digit = (uint64_t)(unsigned char)body.data[i] - '0';
         if (digit > 9 || v > (UINT64_MAX - digit) / 10)
             return 0;
         v = v * 10 + digit;
@@ -23867,35 +23903,25 @@ TLI_FN int tli_probe_parse_boundary(const tli_blob *body, uint64_t *value)
     return first < n;
 }
 
-/* What the answer to a boundary get says, remembered. 0: the call has failed. */
+/* What the answer to a boundary get says, remembered; of what is known already nothing is taken back. 0: the call has
+   failed. */
 TLI_FN int tli_probe_read_boundary(tl_probe_call *call, uint64_t *value)
 {
-    tl_probe *p = call->probe;
-    tli_op_slot *slot = tli_op_answer(&call->op, 0);
-    tli_blob *etag;
-    *value = 0;
-    if (slot->outcome == TL_OUTCOME_NOT_FOUND)
-        return 1;
-    if (slot->outcome == TL_OUTCOME_NOT_MODIFIED && slot->request.condition == TL_IF_NONE_MATCH) {
-        tli_probe_lock(p);
-        *value = p->boundary;
-        tli_probe_unlock(p);
+    const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    if (slot->outcome == TL_OUTCOME_NOT_FOUND
+        || (slot->outcome == TL_OUTCOME_NOT_MODIFIED && slot->request.condition == TL_IF_NONE_MATCH)) {
+        *value = tli_probe_known(call->probe);
         return 1;
     }
     if (slot->outcome != TL_OUTCOME_OK) {
         (void)tli_probe_bad_answer(call, slot);
         return 0;
     }
-    if (!tli_probe_parse_boundary(slot->body, value)) {
+    if (!slot->read) {
         (void)tli_probe_fail(call, TL_CORRUPT, "the boundary object does not hold a number");
         return 0;
     }
-    etag = tli_mem_blob(&call->op.options.allocator, slot->etag.data, slot->etag.size, NULL, NULL, NULL, 0);
-    if (etag == NULL) {
-        (void)tli_probe_fail(call, TL_NO_MEMORY, "out of memory");
-        return 0;
-    }
-    *value = tli_probe_remember(p, *value, etag);
+    *value = tli_probe_remember(call, slot->number);
     return 1;
 }
 
@@ -23923,21 +23949,18 @@ TLI_FN int tli_probe_not_covered(tl_probe_call *call)
 /* Is id still above the boundary? What is remembered may answer at once, but only with no. */
 TLI_FN int tli_probe_check_boundary(tl_probe_call *call)
 {
-    tl_probe *p = call->probe;
-    int covered;
-    if (!call->checked || p->layout->boundary == NULL)
+    if (!call->checked || call->probe->layout->boundary == NULL)
         return tli_probe_not_covered(call);
-    tli_probe_lock(p);
-    covered = p->boundary_etag != NULL && call->id <= p->boundary;
-    tli_probe_unlock(p);
-    return covered ? tli_probe_covered(call) : tli_probe_ask_boundary(call, TLI_PROBE_CHECKING);
+    if (call->id <= tli_probe_known(call->probe))
+        return tli_probe_covered(call);
+    return tli_probe_ask_boundary(call, TLI_PROBE_CHECKING);
 }
 
 TLI_FN int tli_probe_checked(tl_probe_call *call)
 {
     uint64_t value;
     if (!tli_probe_read_boundary(call, &value)) {
-        if (call->kind == TLI_PROBE_WRITE && call->op.error.status != TL_CANCELLED) /* the object is in */
+        if (call->kind == TLI_PROBE_WRITE) /* the object is in */
             call->op.error.status = TL_AMBIGUOUS;
         return 1;
     }
@@ -23996,7 +24019,9 @@ TLI_FN int tli_probe_probed(tl_probe_call *call)
     tli_probe_hold(call, call->id + 1, tli_op_take_body(slot));
     tli_probe_offer(p, call->id, call->held, 0);
     tli_op_clear(&call->op);
-    if (++call->hits >= limit || call->id == UINT64_MAX) {
+    if (call->id == UINT64_MAX) /* it has no successor */
+        return tli_probe_decode(call) ? tli_probe_check_boundary(call) : 1;
+    if (++call->hits >= limit) {
         TLI_PROBE_COUNT_LOCKED(p, list_fallbacks);
         if (p->options->fallback != NULL)
             p->options->fallback(p->options->context, call->id);
@@ -24129,7 +24154,6 @@ TLI_FN int tli_probe_move(tl_probe_call *call, uint64_t known)
 {
     tl_probe *p = call->probe;
     tl_request *r;
-    tli_blob *etag;
     tli_op_clear(&call->op);
     if (known >= call->to) {
         call->id = known;
@@ -24142,14 +24166,12 @@ TLI_FN int tli_probe_move(tl_probe_call *call, uint64_t known)
     r = tli_op_request(&call->op, TL_PUT, tli_probe_key(call, p->layout->boundary, ""), TL_PURPOSE_BOUNDARY);
     if (r == NULL)
         return 1;
-    tli_probe_lock(p);
-    etag = tli_mem_blob_keep(p->boundary_etag);
-    tli_probe_unlock(p);
-    tli_mem_blob_drop(call->etag);
-    call->etag = etag;
-    r->condition = etag == NULL || etag->size == 0 ? TL_IF_ABSENT : TL_IF_MATCH;
-    if (r->condition == TL_IF_MATCH)
-        r->etag = tli_text_span(etag->data, etag->size);
+    r->etag = tli_probe_recall(call);
+    r->condition = r->etag.size != 0 ? TL_IF_MATCH : TL_IF_ABSENT;
+    if (r->etag.size == 0 && known != 0) {
+        tli_op_clear(&call->op);
+        return tli_probe_fail(call, TL_UNSUPPORTED, "the boundary object has no ETag to put over, or a very long one");
+    }
     call->put = tli_text_span(call->number, tli_number_u64(call->number, call->to));
     r->body = &call->put;
     r->body_count = 1;
@@ -24159,47 +24181,34 @@ TLI_FN int tli_probe_move(tl_probe_call *call, uint64_t known)
 
 TLI_FN int tli_probe_moved(tl_probe_call *call)
 {
-    tl_probe *p = call->probe;
-    tli_op_slot *slot = tli_op_answer(&call->op, 0);
-    tli_blob *etag;
-    if (slot->outcome == TL_OUTCOME_PRECONDITION) {
+    const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    if (slot->outcome == TL_OUTCOME_PRECONDITION && !call->op.cancelled) {
         tli_op_clear(&call->op);
         return tli_probe_ask_boundary(call, TLI_PROBE_BOUNDARY);
     }
+    if (slot->outcome == TL_OUTCOME_PRECONDITION)
+        return tli_probe_fail(call, TL_CANCELLED, "cancelled");
     if (slot->outcome == TL_OUTCOME_UNKNOWN || slot->outcome == TL_OUTCOME_CANCELLED)
         return tli_probe_fail(call, TL_AMBIGUOUS, "the boundary may have moved");
     if (slot->outcome != TL_OUTCOME_OK)
         return tli_probe_bad_answer(call, slot);
-    etag = tli_mem_blob(&call->op.options.allocator, slot->etag.data, slot->etag.size, NULL, NULL, NULL, 0);
-    if (etag == NULL)
-        return tli_probe_fail(call, TL_NO_MEMORY, "out of memory");
-    return tli_probe_move(call, tli_probe_remember(p, call->to, etag));
+    return tli_probe_move(call, tli_probe_remember(call, call->to));
 }
 
 TLI_FN int tli_probe_boundary_read(tl_probe_call *call)
 {
-    tl_probe *p = call->probe;
     uint64_t value;
-    if (!tli_probe_read_boundary(call, &value))
-        return 1;
-    tli_probe_lock(p);
-    value = p->boundary_etag != NULL ? p->boundary : value;
-    tli_probe_unlock(p);
-    return tli_probe_move(call, value);
+    return tli_probe_read_boundary(call, &value) ? tli_probe_move(call, value) : 1;
 }
 
 TLI_FN int tli_probe_begin_advance(tl_probe_call *call)
 {
-    tl_probe *p = call->probe;
-    int known;
-    uint64_t value;
-    if (p->layout->boundary == NULL)
+    uint64_t known = tli_probe_known(call->probe);
+    if (call->probe->layout->boundary == NULL)
         return tli_probe_fail(call, TL_MISUSE, "this layout has no boundary");
-    tli_probe_lock(p);
-    known = p->boundary_etag != NULL;
-    value = p->boundary;
-    tli_probe_unlock(p);
-    return known ? tli_probe_move(call, value) : tli_probe_ask_boundary(call, TLI_PROBE_BOUNDARY);
+    if (known >= call->to || tli_probe_recall(call).size != 0)
+        return tli_probe_move(call, known);
+    return tli_probe_ask_boundary(call, TLI_PROBE_BOUNDARY);
 }
 
 /* ---- the machine ---- */
@@ -24292,11 +24301,24 @@ TLI_FN void tli_probe_note(tl_probe_call *call, uint64_t id)
     ids[call->id_count++] = id;
 }
 
+/* The boundary's ETag, and its number unless it was put. */
+TLI_FN void tli_probe_take_boundary(tl_probe_call *call, tli_op_slot *slot, const tl_completion *completion)
+{
+    tl_span etag = completion->etag, body = completion->body;
+    call->etag_size = etag.data != NULL && etag.size <= sizeof call->etag ? (uint8_t)etag.size : 0;
+    if (call->etag_size != 0)
+        TLI_COPY(call->etag, etag.data, etag.size);
+    if (body.data != NULL && completion->body_offset == 0 && body.size <= TLI_PROBE_BOUNDARY_BYTES)
+        slot->read = (uint8_t)tli_probe_parse_boundary(body, &slot->number);
+}
+
 TLI_FN void tli_probe_take(tl_op *op, tli_op_slot *slot, const tl_completion *completion)
 {
     tl_probe_call *call = (tl_probe_call *)(void *)op;
     size_t i;
-    for (i = 0; i < completion->entry_count; i++) {
+    if (slot->request.purpose == TL_PURPOSE_BOUNDARY)
+        tli_probe_take_boundary(call, slot, completion);
+    for (i = 0; i < completion->entry_count && slot->request.kind == TL_LIST; i++) {
         uint64_t id = tli_probe_id(call, completion->entries[i].key);
         if (id > slot->number || (id != 0 && call->kind == TLI_PROBE_LIST)) {
             if (call->kind == TLI_PROBE_LIST && id >= call->from && id < call->to && op->turn != TL_FAILED)
@@ -24310,9 +24332,7 @@ TLI_FN void tli_probe_end(tl_op *op)
 {
     tl_probe_call *call = (tl_probe_call *)(void *)op;
     tli_probe_hold(call, 0, NULL);
-    tli_mem_blob_drop(call->etag);
     tli_mem_delete(&op->options.allocator, (void *)(uintptr_t)call->ids, call->id_capacity * sizeof *call->ids);
-    call->etag = NULL;
     call->ids = NULL;
     call->id_count = call->id_capacity = 0;
 }
@@ -24327,7 +24347,7 @@ TLI_FN const char *tli_probe_state(const tl_op *op)
 TLI_FN void tli_probe_begin(tl_probe_call *call, tl_probe *probe, uint8_t kind, int checked, uint64_t id)
 {
     static const tli_op_machine machine = {tli_probe_advance, tli_probe_take, NULL, tli_probe_end, tli_probe_state,
-                                           0, 1};
+                                           0, 1, 1};
     tli_op_begin(&call->op, &machine, &probe->options->op);
     TLI_FILL((char *)call + sizeof call->op, 0, offsetof(tl_probe_call, key) - sizeof call->op);
     call->probe = probe;
@@ -25447,7 +25467,7 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 {
     static const tli_op_machine machine = {tli_load_advance, tli_load_take, tli_load_spare, tli_load_end,
                                            tli_load_state,
-                                           1, 0};
+                                           1, 0, 0};
     TLI_FILL(load, 0, offsetof(tl_load, room));
     tli_op_begin(&load->op, &machine, &lake->options.op);
     load->lake = lake;
