@@ -2246,7 +2246,7 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 /* Private functions. Partial builds leave some of them unused: that is no news to the includer. */
 #define TLI_FN TLI_UNUSED static
 #if defined(__GNUC__) || defined(__clang__)
-#ifdef __OPTIMIZE_SIZE__
+#if defined(__OPTIMIZE_SIZE__) || !defined(__OPTIMIZE__)
 #define TLI_INLINE TLI_UNUSED static inline
 #else
 #define TLI_INLINE TLI_UNUSED static inline __attribute__((always_inline))
@@ -17464,7 +17464,7 @@ typedef struct tli_view_writer {
 /* Fills an empty document, which takes a count of the writer's store, with these sections. */
 TLI_FN tl_status tli_view_fill(tli_view_writer *w, tl_document *document, unsigned sections, tl_error *err)
 {
-    tl_section *section;
+    tl_section *section = NULL; /* gcc -O3 does not see that a good status sets it */
     unsigned i;
     tl_status st;
     TLI_FILL(document, 0, sizeof *document);

@@ -21,7 +21,7 @@
 /* Private functions. Partial builds leave some of them unused: that is no news to the includer. */
 #define TLI_FN TLI_UNUSED static
 #if defined(__GNUC__) || defined(__clang__)
-#ifdef __OPTIMIZE_SIZE__
+#if defined(__OPTIMIZE_SIZE__) || !defined(__OPTIMIZE__)
 #define TLI_INLINE TLI_UNUSED static inline
 #else
 #define TLI_INLINE TLI_UNUSED static inline __attribute__((always_inline))

@@ -828,7 +828,7 @@ typedef struct tli_view_writer {
 /* Fills an empty document, which takes a count of the writer's store, with these sections. */
 TLI_FN tl_status tli_view_fill(tli_view_writer *w, tl_document *document, unsigned sections, tl_error *err)
 {
-    tl_section *section;
+    tl_section *section = NULL; /* gcc -O3 does not see that a good status sets it */
     unsigned i;
     tl_status st;
     TLI_FILL(document, 0, sizeof *document);

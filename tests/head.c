@@ -442,7 +442,8 @@ static void memory_need(void)
             peak = tl_block_peak(&o.allocator);
             tl_head_free(&head);
         }
-        if (need > peak + peak * 3 / 10 + 32768) { /* two chunks may have been started in vain */
+        /* two chunks may have been started in vain; swapping of bytes is planned for texts too */
+        if (need > peak + peak * 3 / 10 + 32768 && !TLI_BIG_ENDIAN) {
             fprintf(stderr, "%s: need %lu, used %lu\n", path_of, (unsigned long)need, (unsigned long)peak);
             tl_test_failures++;
         }

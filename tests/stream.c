@@ -91,8 +91,9 @@ static void round_trip(void)
     CHECK_STATUS(tl_ipc_decode(&again, bytes, out.size, &options, &err), TL_OK, &err);
     CHECK_STATUS(tl_section_column(&again.sections[0], 0, 4, &column, &err), TL_OK, &err);
     CHECK_STATUS(tl_section_export(&again.sections[0], 0, NULL, &array, &err), TL_OK, &err);
-    CHECK((const uint8_t *)array.children[4]->buffers[1] >= bytes
-          && (const uint8_t *)array.children[4]->buffers[1] < bytes + out.size);
+    CHECK(TLI_BIG_ENDIAN /* where values are swapped, into memory of their own */
+          || ((const uint8_t *)array.children[4]->buffers[1] >= bytes
+              && (const uint8_t *)array.children[4]->buffers[1] < bytes + out.size));
     tl_document_free(&again);
     CHECK_INT(releases, 0);
     CHECK_INT(tli_arrow_null_count(array.children[4]), 4);
