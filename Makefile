@@ -147,6 +147,15 @@ asan ubsan: $(TESTS:%=$(BUILD)/asan/%) $(FUZZERS:%=$(BUILD)/asan-replay/%) $(if 
 	   $(foreach f,$(FUZZERS),$(call line,replay $(f),$(BUILD)/asan-replay/$(f) $(call corpus,$(f)))) \
 	   $(if $(wildcard tests/tool.sh),$(call line,tool,sh tests/tool.sh $(BUILD)/asan-tlake)) } | tools/run-tests
 
+##   make tsan       many threads on one probe under ThreadSanitizer; without the locks it has to find the race
+tsan: $(BUILD)/tsan/probe
+	@! $< nolock >$<.nolock 2>&1 && grep -q 'WARNING: ThreadSanitizer: data race' $<.nolock || \
+	    { cat $<.nolock; echo 'FAILED: without locks no race was found'; exit 1; }
+	@$<
+$(BUILD)/tsan/%: tests/threads/%.c $(DEPS)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(GUESS) -O1 -g -fsanitize=thread -o $@ $< -lpthread
+
 ##   make valgrind   the tests under valgrind
 valgrind: tests
 	@command -v valgrind >/dev/null || { echo 'skipped: no valgrind'; exit 0; }; \
@@ -183,6 +192,12 @@ bench-heads: timelake.h
 ##   make bench-load  a step, an idle table, plans; the metadata chain against timelake-format
 bench-load: timelake.h
 	@bench/load/run
+##   make bench-probe  the probe: warm reads a second, memory of a million idle ones
+bench-probe: $(BUILD)/bench/probe
+	@$<
+$(BUILD)/bench/%: bench/%.c $(DEPS)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(GUESS) -O2 $(CFLAGS) -o $@ $<
 
 # ---- checks of the source ----
 ##   make rooms      a room calls only rooms above it
@@ -234,7 +249,7 @@ help:
 	@sed -n 's/^##//p' Makefile
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
-.PHONY: demo all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load rooms \
+.PHONY: demo all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-probe tsan rooms \
         tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
 
 print-%: # a variable, for tools/

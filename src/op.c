@@ -45,7 +45,7 @@ TL_API tl_completion tl_completed(uint64_t token, tl_outcome outcome)
 TLI_FN void tli_op_begin(tl_op *op, const tli_op_machine *machine, const tl_op_options *options)
 {
     tl_op_options *o = &op->options;
-    TLI_FILL(op, 0, sizeof *op);
+    TLI_FILL(op, 0, offsetof(tl_op, first)); /* slots are cleared as they are used */
     op->machine = machine;
     if (options != NULL)
         *o = *options;

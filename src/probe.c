@@ -53,23 +53,20 @@ TL_API void tl_probe_free(tl_probe *probe)
 
 /* ---- keys ---- */
 
-TLI_FN tl_span tli_probe_key(tl_probe_call *call, const char *first, const char *second)
-{
-    const tl_span parts[3] = {call->probe->root, tl_text(first), tl_text(second)};
-    size_t i;
-    call->key_size = 0;
-    for (i = 0; i < 3; i++) {
-        if (parts[i].size != 0)
-            TLI_COPY(call->key + call->key_size, parts[i].data, parts[i].size);
-        call->key_size += parts[i].size;
-    }
-    return tli_text_span(call->key, call->key_size);
-}
-
 TLI_FN void tli_probe_add(tl_probe_call *call, const char *text, size_t size)
 {
-    TLI_COPY(call->key + call->key_size, text, size);
+    if (size != 0)
+        TLI_COPY(call->key + call->key_size, text, size);
     call->key_size += size;
+}
+
+TLI_FN tl_span tli_probe_key(tl_probe_call *call, const char *first, const char *second)
+{
+    call->key_size = 0;
+    tli_probe_add(call, call->probe->root.data, call->probe->root.size);
+    tli_probe_add(call, first, tl_text(first).size);
+    tli_probe_add(call, second, tl_text(second).size);
+    return tli_text_span(call->key, call->key_size);
 }
 
 /* The key of an object. */
@@ -77,10 +74,10 @@ TLI_FN tl_span tli_probe_object_key(tl_probe_call *call, uint64_t id)
 {
     const tl_layout *layout = call->probe->layout;
     char digits[24];
-    size_t n = tli_number_u64(digits, id), pad;
+    size_t n = tli_number_u64(digits, id);
     (void)tli_probe_key(call, layout->directory, "/");
-    for (pad = n; pad < layout->digits; pad++)
-        tli_probe_add(call, "0", 1);
+    if (n < layout->digits)
+        tli_probe_add(call, "00000000000000000000", layout->digits - n);
     tli_probe_add(call, digits, n);
     tli_probe_add(call, ".", 1);
     tli_probe_add(call, layout->suffix, tl_text(layout->suffix).size);
@@ -94,7 +91,7 @@ TLI_FN uint64_t tli_probe_id(const tl_probe_call *call, tl_span key)
     const tl_layout *layout = call->probe->layout;
     tl_span suffix = tl_text(layout->suffix);
     const char *digits = key.data + call->key_size;
-    size_t n, i;
+    size_t n;
     uint64_t id = 0;
     if (key.size < call->key_size + suffix.size + 2 || TLI_COMPARE(key.data, call->key, call->key_size) != 0)
         return 0;
@@ -102,13 +99,9 @@ TLI_FN uint64_t tli_probe_id(const tl_probe_call *call, tl_span key)
     if (digits[n] != '.' || TLI_COMPARE(digits + n + 1, suffix.data, suffix.size) != 0 || n > 20
         || n < layout->digits || (n > TLI_MAX(layout->digits, 1u) && digits[0] == '0'))
         return 0;
-    for (i = 0; i < n; i++) {
-        uint64_t digit = (uint64_t)(unsigned char)digits[i] - '0';
-        if (digit > 9 || id > (UINT64_MAX - digit) / 10)
-            return 0;
-        id = id * 10 + digit;
-    }
-    return id;
+    for (; n > 1 && *digits == '0'; n--)
+        digits++;
+    return tli_number_parse_u64(digits, n, &id) ? id : 0;
 }
 
 /* ---- the shared cache ---- */
@@ -476,6 +469,37 @@ TLI_FN int tli_probe_verified(tl_probe_call *call)
     return tli_probe_start(call);
 }
 
+TLI_FN void tli_probe_sift(uint64_t *ids, size_t at, size_t count)
+{
+    uint64_t id = ids[at];
+    size_t child;
+    for (; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && ids[child + 1] > ids[child];
+        if (ids[child] <= id)
+            break;
+        ids[at] = ids[child];
+    }
+    ids[at] = id;
+}
+
+/* Ascending. Without padding the order of keys is not that of ids, and some stores list in no order. */
+TLI_FN void tli_probe_sort(uint64_t *ids, size_t count)
+{
+    size_t i = 1;
+    while (i < count && ids[i - 1] <= ids[i])
+        i++;
+    if (i >= count)
+        return;
+    for (i = count / 2; i-- > 0;)
+        tli_probe_sift(ids, i, count);
+    for (i = count; i-- > 1;) {
+        uint64_t highest = ids[0];
+        ids[0] = ids[i];
+        ids[i] = highest;
+        tli_probe_sift(ids, 0, i);
+    }
+}
+
 /* The listing is in: its highest id, unless the call or the cache holds that or better. */
 TLI_FN int tli_probe_listed(tl_probe_call *call)
 {
@@ -492,8 +516,10 @@ TLI_FN int tli_probe_listed(tl_probe_call *call)
         return 1;
     }
     tli_op_clear(&call->op);
-    if (call->kind == TLI_PROBE_LIST)
+    if (call->kind == TLI_PROBE_LIST) {
+        tli_probe_sort((uint64_t *)(uintptr_t)call->ids, call->id_count);
         return tli_probe_done(call, TL_DONE);
+    }
     if (highest == 0) {
         tli_probe_drop(p, 0, UINT64_MAX, TLI_PROBE_COUNTER(p, dropped_empty_list));
         tli_probe_hold(call, 0, NULL);
@@ -781,7 +807,7 @@ TLI_FN void tli_probe_begin(tl_probe_call *call, tl_probe *probe, uint8_t kind, 
     static const tli_op_machine machine = {tli_probe_advance, tli_probe_take, NULL, tli_probe_end, tli_probe_state,
                                            0, 1, 1};
     tli_op_begin(&call->op, &machine, &probe->options->op);
-    TLI_FILL((char *)call + sizeof call->op, 0, offsetof(tl_probe_call, key) - sizeof call->op);
+    TLI_FILL((char *)call + sizeof call->op, 0, offsetof(tl_probe_call, etag) - sizeof call->op);
     call->probe = probe;
     call->kind = kind;
     call->checked = (uint8_t)checked;

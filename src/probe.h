@@ -107,8 +107,8 @@ typedef struct tl_probe_call {
     uint8_t state;
     uint8_t checked;
     uint8_t etag_size;
-    char etag[TL_PROBE_ETAG];
     size_t key_size;
+    char etag[TL_PROBE_ETAG]; /* from here on not cleared */
     char number[24];
     char key[TL_PROBE_KEY];
 } tl_probe_call;

@@ -356,11 +356,12 @@ static uint64_t actor_state(const actor *a)
         return h;
     h = mixed(h, (uint64_t)a->call.state << 56 | (uint64_t)a->call.kind << 48 | (uint64_t)a->call.id << 32
                  | a->call.hits << 8 | (a->call.held != NULL));
-    h = mixed(h, (uint64_t)a->first << 48 | (uint64_t)a->out.kind << 16 | a->out.condition);
+    h = mixed(h, (uint64_t)a->first << 48 | (uint64_t)a->out.kind << 16 | (uint64_t)a->out.condition);
     h = mixed(h, (uint64_t)(id_of(a->out.key) + 1) << 8 | (a->out.etag.size > 1 ? (uint8_t)a->out.etag.data[1] : 0));
     for (i = TOP; a->out.kind == TL_LIST && --i > 0 && a->heard.ids[i] == 0;) /* of a list the highest */
         continue;
-    return a->phase != APPLIED ? h : mixed(mixed(h, a->heard.outcome), a->out.kind == TL_LIST ? i : a->heard.ids[0]);
+    return a->phase != APPLIED ? h : mixed(mixed(h, (uint64_t)a->heard.outcome),
+                                          a->out.kind == TL_LIST ? i : a->heard.ids[0]);
 }
 
 static uint64_t state(void)
