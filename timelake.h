@@ -1809,7 +1809,8 @@ typedef struct tl_io {
     void (*done)(void *user, tl_op *op, tl_turn result);
 } tl_io;
 
-/* Sees every request handed out (completion NULL) and every completion taken. Pointers are valid during the call. */
+/* Sees every request handed out (completion NULL) and every completion taken. Pointers are valid during the call, which
+   calls nothing of the operation that moves it. */
 typedef void (*tl_trace)(void *context, const tl_op *op, const tl_request *request, const tl_completion *completion);
 
 /* What drives an operation, beside what its machine was given. Copied by begin functions. Zero: the default. */
@@ -1876,7 +1877,8 @@ struct tl_op {
 TL_API tl_turn tl_step(tl_op *op, int64_t now, tl_request *request);
 
 /* Takes in how a request ended. TL_MISUSE, and nothing happens, for a token that is not out (a sleep that is over
-   already is accepted). TL_NO_MEMORY when the body could not be copied: the operation then fails by itself. */
+   already is accepted). TL_NO_MEMORY, TL_LIMIT or TL_STORE when the answer could not be kept, was too large, or none to
+   this request: it then counts as failed. */
 TL_API tl_status tl_complete(tl_op *op, const tl_completion *completion, int64_t now);
 
 /* A completion with nothing in it but token and outcome. */
@@ -19026,6 +19028,8 @@ TL_API tl_status tl_table_last_values(tl_table *table, int32_t batch, struct Arr
     tl_status st;
     if (table->metadata.last_value_index.data == NULL)
         return tli_err(err, TL_ABSENT, "the current snapshot names no last-value index", TL_NO_POSITION);
+    if (table->source != TL_FROM_HEAD)
+        return tli_err(err, TL_ABSENT, "the version was loaded without its head", TL_NO_POSITION);
     st = tl_head_last_values(&table->head, &section, err);
     return st == TL_OK ? tl_section_export(section, batch, schema, array, err) : st;
 }

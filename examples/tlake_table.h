@@ -197,7 +197,8 @@ static int fail_op(const tl_op *op)
     tl_status st = tl_op_status(op);
     char what[400];
     if (st == TL_ABSENT && err->text == NULL)
-        return fail(arguments.file, "no such table", "absent", TL_NO_POSITION, EXIT_NOT_FOUND);
+        return fail(arguments.file, arguments.at_version != 0 ? "no such version" : "no such table", "absent",
+                    TL_NO_POSITION, EXIT_NOT_FOUND);
     snprintf(about, sizeof about, "%.*s", (int)key.size, key.size == 0 ? "" : key.data);
     snprintf(what, sizeof what, "%s%s%.*s", err->text, said.size == 0 ? "" : ": ", (int)said.size,
              said.size == 0 ? "" : said.data);

@@ -12,6 +12,18 @@ extern "C"
 #endif
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Entries of the header's metadata lie in the file, and each key finds one. */
+static void read_metadata(const tl_avro *avro, const uint8_t *data, size_t size)
+{
+    tl_span key, value;
+    uint32_t i;
+    for (i = 0; i < 1000 && tl_avro_metadata_at(avro, i, &key, &value); i++) {
+        const uint8_t *p = (const uint8_t *)value.data;
+        TIMELAKE_ASSERT(p >= data && p + value.size <= data + size && tl_avro_metadata(avro, key).data != NULL);
+    }
+    TIMELAKE_ASSERT(i > 0); /* the schema is one */
+}
+
 /* Opened and closed in turn; reading again gives the same number of rows. */
 static uint64_t read_rows(const uint8_t *data, size_t size, tl_status *st)
 {
@@ -23,6 +35,7 @@ static uint64_t read_rows(const uint8_t *data, size_t size, tl_status *st)
     *st = tl_avro_open(&avro, data, size, NULL, NULL, &err);
     if (*st != TL_OK)
         return 0;
+    read_metadata(&avro, data, size);
     for (;;) {
         *st = tl_avro_next(&avro, &v, &err);
         if (*st != TL_OK || v.event == TL_AVRO_EOF)

@@ -109,6 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         TIMELAKE_ASSERT(tl_head_decode(&again, data, size, &options, &err) == TL_OK);
         TIMELAKE_ASSERT(open_all(&again) == opened);
         read_views(&again);
+        TIMELAKE_ASSERT(tl_block_peak(&options.allocator) <= need);
         tl_head_free(&again);
         free(memory);
     }

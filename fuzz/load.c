@@ -23,8 +23,13 @@ typedef struct world {
     tl_lake lake;
     tl_test_memory memory;
     tl_load load;
+    tl_request pending[PENDING]; /* requests that are out */
+    uint32_t pending_count;
+    tl_turn result;              /* of a load by callbacks */
     uint64_t newest, oldest; /* that are there */
     uint64_t confirmed;
+    uint64_t barred; /* version whose head is not to be used */
+    uint64_t sleep;  /* token of the latest one */
 } world;
 
 static struct {
@@ -98,42 +103,122 @@ static void answer(world *w, const tl_request *r)
     TIMELAKE_ASSERT(tl_complete(&w->load.op, &c, w->store.now) != TL_MISUSE);
 }
 
+static void hold(world *w, const tl_request *r)
+{
+    if (r->token == 0 || r->kind == TL_SLEEP)
+        return;
+    TIMELAKE_ASSERT(w->pending_count < PENDING);
+    w->pending[w->pending_count++] = *r;
+}
+
+/* One thing happens: an answer comes, the clock goes on, the table moves on, somebody gives up. */
+static void act(world *w)
+{
+    uint32_t which = byte(w);
+    tl_request r;
+    if (which == 255)
+        tl_cancel(&w->load.op, w->store.now);
+    else if (which >= 248)
+        commit(w);
+    else if (which >= 244)
+        expire(w);
+    else if (w->pending_count != 0) {
+        which %= w->pending_count;
+        r = w->pending[which];
+        memmove(&w->pending[which], &w->pending[which + 1], (--w->pending_count - which) * sizeof r);
+        answer(w, &r);
+    } else {
+        int64_t deadline = tl_deadline(&w->load.op);
+        tl_completion c;
+        TIMELAKE_ASSERT(deadline != INT64_MAX);
+        w->store.now = deadline > w->store.now ? deadline : w->store.now;
+        if (w->sleep != 0) { /* of a load by callbacks: nobody steps it but its sleeps */
+            c = tl_completed(w->sleep, TL_OUTCOME_OK);
+            TIMELAKE_ASSERT(tl_complete(&w->load.op, &c, w->store.now) == TL_OK);
+        }
+    }
+}
+
 static tl_turn play(world *w)
 {
-    tl_request pending[PENDING], r;
-    uint32_t n = 0, actions, which;
+    tl_request r;
+    uint32_t actions;
     for (actions = 0; actions < 20000; actions++) {
         tl_turn turn = tl_step(&w->load.op, w->store.now, &r);
-        if (turn == TL_WANTS) {
-            if (r.token != 0 && r.kind != TL_SLEEP) {
-                TIMELAKE_ASSERT(n < PENDING);
-                pending[n++] = r;
-            }
-            continue;
-        }
-        if (turn != TL_WAITS) {
-            TIMELAKE_ASSERT(n == 0);
+        if (turn == TL_WANTS)
+            hold(w, &r);
+        else if (turn == TL_WAITS)
+            act(w);
+        else {
+            TIMELAKE_ASSERT(w->pending_count == 0);
             return turn;
-        }
-        which = byte(w);
-        if (which == 255)
-            tl_cancel(&w->load.op, w->store.now);
-        else if (which >= 248)
-            commit(w);
-        else if (which >= 244)
-            expire(w);
-        else if (n != 0) {
-            which %= n;
-            r = pending[which];
-            memmove(&pending[which], &pending[which + 1], (--n - which) * sizeof r);
-            answer(w, &r);
-        } else {
-            int64_t deadline = tl_deadline(&w->load.op);
-            TIMELAKE_ASSERT(deadline != INT64_MAX);
-            w->store.now = deadline > w->store.now ? deadline : w->store.now;
         }
     }
     abort(); /* it hangs */
+}
+
+static void on_request(void *user, tl_op *op, const tl_request *request)
+{
+    world *w = (world *)user;
+    TIMELAKE_ASSERT(op == &w->load.op && tl_request_text(request->kind) != NULL);
+    if (request->kind == TL_SLEEP)
+        w->sleep = request->token;
+    hold(w, request);
+}
+
+static void on_done(void *user, tl_op *op, tl_turn result)
+{
+    world *w = (world *)user;
+    TIMELAKE_ASSERT(op == &w->load.op && w->result == TL_WAITS && result >= TL_DONE);
+    w->result = result;
+}
+
+/* The same by callbacks: every answer moves it on. */
+static tl_turn play_by_callbacks(world *w)
+{
+    tl_io io;
+    uint32_t actions;
+    memset(&io, 0, sizeof io);
+    io.user = w;
+    io.request = on_request;
+    io.done = on_done;
+    w->result = TL_WAITS;
+    w->sleep = 0;
+    TIMELAKE_ASSERT(tl_start(&w->load.op, &io, w->store.now) == TL_OK);
+    for (actions = 0; actions < 20000 && w->result == TL_WAITS; actions++)
+        act(w);
+    TIMELAKE_ASSERT(w->result != TL_WAITS && w->pending_count == 0);
+    TIMELAKE_ASSERT(tl_start(&w->load.op, &io, w->store.now) == TL_MISUSE);
+    return w->result;
+}
+
+/* Sees every request and completion: tokens agree, texts are there. */
+static void on_trace(void *context, const tl_op *op, const tl_request *request, const tl_completion *completion)
+{
+    TIMELAKE_ASSERT(context == op->user && request != NULL && tl_op_state(op) != NULL);
+    if (completion != NULL)
+        TIMELAKE_ASSERT(completion->token == request->token && tl_outcome_text(completion->outcome) != NULL);
+}
+
+/* What a program may do with a version that it has, beside other loads. */
+static void use(world *w, tl_table *t, uint32_t how)
+{
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    tl_error err;
+    tl_status st = tl_table_last_values(t, 0, &schema, &array, &err);
+    TIMELAKE_ASSERT(st == TL_OK || st == TL_ABSENT || st == TL_MISUSE);
+    if (how & 1) { /* it is gone from the lake: loads begin cold, this one's head is not used again */
+        tl_lake_bar(&w->lake, t);
+        w->barred = t->source == TL_FROM_HEAD ? t->version : w->barred;
+    }
+    if (how & 2)
+        tl_lake_forget(&w->lake, location);
+    if (st == TL_OK) { /* rows outlive their table */
+        TIMELAKE_ASSERT(array.length > 0 && array.n_children == schema.n_children);
+        array.release(&array);
+        schema.release(&schema);
+    }
 }
 
 static void one_load(world *w)
@@ -141,6 +226,7 @@ static void one_load(world *w)
     tl_load_options o;
     uint32_t how = byte(w);
     uint64_t newest = w->newest;
+    tl_table *held = NULL;
     tl_turn turn;
     tl_status st;
     memset(&o, 0, sizeof o);
@@ -150,16 +236,20 @@ static void one_load(world *w)
     o.no_files = (uint8_t)(how >> 3 & 1);
     w->store.now += how >> 4 & 1 ? 3000 : 1;
     tl_load_begin(&w->load, &w->lake, location, &o);
-    turn = play(w);
+    w->load.op.user = w;
+    turn = how & 32 ? play_by_callbacks(w) : play(w);
     st = tl_op_status(&w->load.op);
     if (turn == TL_DONE) {
         const tl_table *t = w->load.table;
         TIMELAKE_ASSERT(t->version >= w->confirmed && t->version <= w->newest);
         TIMELAKE_ASSERT(t->has_files || o.no_files);
+        TIMELAKE_ASSERT(t->source != TL_FROM_HEAD || t->version != w->barred);
         if (!w->load.unchecked) {
             TIMELAKE_ASSERT(o.max_age_ms == 0 || w->lake.options.next_only || t->version >= newest);
             w->confirmed = t->version;
         }
+        if (how >> 6 != 0)
+            held = tl_table_keep(w->load.table);
     } else if (turn == TL_FAILED) {
         TIMELAKE_ASSERT(st != TL_OK && st != TL_ABSENT && st != TL_MISUSE && tl_op_error(&w->load.op)->text != NULL);
     } else {
@@ -167,6 +257,9 @@ static void one_load(world *w)
                         || w->lake.options.lookup_hint);
     }
     TIMELAKE_ASSERT(tl_op_end(&w->load.op) == TL_OK);
+    if (held != NULL)
+        use(w, held, how >> 6);
+    tl_table_drop(held);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -194,6 +287,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lo.op.in_flight = how & 8 ? 1 : 0;
     lo.op.step_bytes = how & 16 ? 1 : 0;
     lo.op.allocator = tl_test_allocator(&w.memory);
+    lo.op.trace = on_trace;
+    lo.op.trace_context = &w;
     tl_mem_init(&w.store, &mo);
     w.store.log_off = 1;
     for (i = 0; i < whole.count; i++)

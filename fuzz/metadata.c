@@ -17,6 +17,9 @@ static void check_names(const char *text, size_t size)
     char key[512];
     tl_span location = tli_text_span(text, size < 300 ? size : 300), name;
     uint64_t version = tli_keys_hint(text, size);
+    int order = tl_span_compare(location, tl_text("s3://b/t"));
+    TIMELAKE_ASSERT((order == 0) == tl_span_equal(location, tl_text("s3://b/t")));
+    TIMELAKE_ASSERT((order < 0) == (tl_span_compare(tl_text("s3://b/t"), location) > 0));
     (void)tli_keys_parse(tli_text_span(text, size), tl_text("a"));
     if (version != 0) {
         name = tli_keys_version(key, location, version);
@@ -27,6 +30,7 @@ static void check_names(const char *text, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     tl_metadata m;
+    tl_contract contract;
     tl_error err;
     const char *text = (const char *)data;
     tl_status st = tl_metadata_parse(&m, text, size, NULL, NULL, &err);
@@ -44,6 +48,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         TIMELAKE_ASSERT(tl_metadata_field(&m, m.fields[i].name) != NULL);
         TIMELAKE_ASSERT(tl_metadata_field_by_id(&m, m.fields[i].id) != NULL);
     }
+    TIMELAKE_ASSERT(tl_contract_read(&contract, &m.json, m.properties, &err) == TL_OK);
+    TIMELAKE_ASSERT(contract.retention == m.contract.retention
+                    && contract.version_check_interval == m.contract.version_check_interval);
     TIMELAKE_ASSERT(m.contract.previous_versions_max >= 1);
     for (i = 0; tl_contract_column(&m.contract, i).data != NULL; i++)
         TIMELAKE_ASSERT(i <= size);

@@ -29,21 +29,31 @@ static uint32_t next_byte(schedule *s)
     return s->at < s->end ? *s->at++ : 0;
 }
 
+static const tl_layout *layout;
+
 static tl_span object_key(char *out, uint64_t id)
 {
-    static const char zeros[] = "db/manifest/00000000000000000000.manifest";
-    size_t i;
-    memcpy(out, zeros, sizeof zeros);
-    for (i = 31; id != 0; id /= 10)
+    size_t i = strlen(layout->directory) + 23;
+    strcpy(out, "db/");
+    strcat(strcat(out, layout->directory), "/00000000000000000000.");
+    strcat(out, layout->suffix);
+    for (; id != 0; id /= 10)
         out[i--] = (char)('0' + id % 10);
     return tl_text(out);
+}
+
+static tl_span boundary_key(char *out)
+{
+    strcpy(out, "db/");
+    return tl_text(strcat(out, layout->boundary));
 }
 
 static void set_boundary(schedule *s, uint64_t id)
 {
     char text[4] = {(char)('0' + id / 100 % 10), (char)('0' + id / 10 % 10), (char)('0' + id % 10), 0};
+    char key[64];
     s->boundary = id;
-    tl_mem_put(&s->store, tl_text("db/gc/manifest.boundary"), text, 3);
+    tl_mem_put(&s->store, boundary_key(key), text, 3);
 }
 
 /* Another process creates the next object, or collects: the boundary moves first. */
@@ -83,7 +93,7 @@ static void begin(schedule *s, tl_probe_call *call, uint32_t choice)
 static void look(schedule *s)
 {
     char key[64];
-    const tl_mem_object *o = tl_mem_get(&s->store, tl_text("db/gc/manifest.boundary"));
+    const tl_mem_object *o = tl_mem_get(&s->store, boundary_key(key));
     size_t i;
     while (tl_mem_get(&s->store, object_key(key, s->newest + 1)) != NULL)
         s->newest++;
@@ -134,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     schedule s;
     tl_buffer text;
-    uint32_t i;
+    uint32_t i, how;
     tl_probe_call *call = (tl_probe_call *)malloc(sizeof *call);
     if (call == NULL || size > 4096) {
         free(call);
@@ -147,10 +157,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     s.options.counters = &s.counters;
     tl_mem_init(&s.store, NULL);
     s.store.log_off = 1;
+    how = next_byte(&s);
+    layout = how & 2 ? tl_slatedb_compactions() : tl_slatedb_manifests();
     for (i = next_byte(&s) % 8; i > 0; i--)
         others(&s, 1);
-    s.options.verify = (uint8_t)(next_byte(&s) & 1);
-    TLI_ASSERT(tl_probe_init(&s.probe, tl_slatedb_manifests(), tl_text("db/"), &s.options) == TL_OK);
+    s.options.verify = (uint8_t)(how & 1);
+    TLI_ASSERT(tl_probe_init(&s.probe, layout, tl_text("db/"), &s.options) == TL_OK);
     for (i = 0; i < 64 && s.at < s.end; i++)
         run(&s, call);
     TLI_ASSERT(tl_probe_counters_text(&text, &s.counters, tl_text("manifest"), NULL) == TL_OK && text.size > 0);

@@ -27,6 +27,8 @@ TL_API tl_status tl_table_last_values(tl_table *table, int32_t batch, struct Arr
     tl_status st;
     if (table->metadata.last_value_index.data == NULL)
         return tli_err(err, TL_ABSENT, "the current snapshot names no last-value index", TL_NO_POSITION);
+    if (table->source != TL_FROM_HEAD)
+        return tli_err(err, TL_ABSENT, "the version was loaded without its head", TL_NO_POSITION);
     st = tl_head_last_values(&table->head, &section, err);
     return st == TL_OK ? tl_section_export(section, batch, schema, array, err) : st;
 }

@@ -516,6 +516,36 @@ static void third_party(void)
     }
 }
 
+/* What a manifest and a manifest list of Timelake's say of themselves. */
+static void header_metadata(void)
+{
+    static const char name[] = "tests/data/warehouse/wh/iot/trucks/metadata/"
+                               "2be31f8d-610e-4000-90c0-767c8cbadb9b-added-m.avro";
+    size_t size;
+    char *bytes = tl_test_read(name, &size);
+    tl_avro a;
+    tl_error err;
+    tl_span key, value, again;
+    uint32_t i;
+    int schema = 0;
+    CHECK(bytes != NULL);
+    if (bytes == NULL || !CHECK_STATUS(tl_avro_open(&a, bytes, size, NULL, NULL, &err), TL_OK, &err))
+        return;
+    value = tl_avro_metadata(&a, tl_text("format-version"));
+    CHECK_TEXT(value.data, value.size, "2");
+    value = tl_avro_metadata(&a, tl_text("content"));
+    CHECK_TEXT(value.data, value.size, "data");
+    CHECK(tl_avro_metadata(&a, tl_text("no such key")).data == NULL);
+    for (i = 0; tl_avro_metadata_at(&a, i, &key, &value); i++) {
+        again = tl_avro_metadata(&a, key);
+        CHECK(again.data == value.data && again.size == value.size);
+        schema += tl_span_equal(key, tl_text("avro.schema"));
+    }
+    CHECK(schema == 1 && i >= 6);
+    tl_avro_close(&a);
+    free(bytes);
+}
+
 static const tl_test_case cases[] = {
     TL_TEST(case_16_blocks_and_codecs),
     TL_TEST(case_17_names_and_field_ids),
@@ -524,6 +554,7 @@ static const tl_test_case cases[] = {
     TL_TEST(schemas),
     TL_TEST(kinds),
     TL_TEST(values_of_no_bytes),
+    TL_TEST(header_metadata),
     TL_TEST(third_party),
 };
 TL_TEST_MAIN(cases)

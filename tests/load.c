@@ -807,6 +807,65 @@ static void budget(void)
     close_world(&w);
 }
 
+/* The newest row per series comes with the head, and only with it; plans hand out the head's footers, each with the
+   file whose it is. */
+static void what_a_head_holds(void)
+{
+    world w;
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    tl_error err;
+    tl_plan plan;
+    tl_plan_options po;
+    tl_footers footers;
+    tl_footer footer;
+    tl_load_options o;
+    size_t i, k, with = 0;
+    memset(&o, 0, sizeof o);
+    memset(&po, 0, sizeof po);
+    open_world(&w, "iot.trucks", NULL, NULL);
+    CHECK_INT(load(&w, NULL), TL_OK);
+    if (CHECK_STATUS(tl_table_last_values(w.load.table, 0, &schema, &array, &err), TL_OK, &err)) {
+        CHECK_INT(array.length, 10); /* as many as the rows of the index file that the snapshot names */
+        CHECK_INT(tl_schema_find(&schema, tl_text("time")), 0);
+        array.release(&array);
+        schema.release(&schema);
+    }
+    CHECK_INT(tl_head_footers(&w.load.table->head, &footers, &err), TL_OK);
+    CHECK(footers.count > 0);
+    CHECK_INT(tl_plan_scan(&plan, w.load.table, NULL, NULL, &err), TL_OK);
+    for (i = 0; i < plan.count; i++)
+        for (k = 0; k < footers.count; k++) {
+            tl_footers_get(&footers, k, &footer);
+            if (!tl_span_equal(footer.path, plan.file[i].file.path))
+                continue;
+            CHECK(tl_span_equal(footer.footer, plan.file[i].footer) && footer.footer.size > 12);
+            with++;
+        }
+    CHECK_INT(with, footers.count); /* each footer once; files without one have none */
+    for (i = 0, k = 0; i < plan.count; i++)
+        k += plan.file[i].footer.data != NULL;
+    CHECK_INT(k, footers.count);
+    tl_plan_free(&plan);
+    po.no_footers = 1;
+    CHECK_INT(tl_plan_scan(&plan, w.load.table, NULL, &po, &err), TL_OK);
+    for (i = 0; i < plan.count; i++)
+        CHECK(plan.file[i].footer.data == NULL);
+    tl_plan_free(&plan);
+    end(&w);
+    tl_lake_forget(&w.lake, w.location);
+    o.no_head = 1;
+    CHECK_INT(load(&w, &o), TL_OK);
+    CHECK_INT(tl_table_last_values(w.load.table, 0, &schema, &array, &err), TL_ABSENT);
+    end(&w);
+    close_world(&w);
+    open_world(&w, "dim.devices", NULL, NULL); /* has no index */
+    CHECK_INT(load(&w, NULL), TL_OK);
+    CHECK_INT(tl_table_last_values(w.load.table, 0, &schema, &array, &err), TL_ABSENT);
+    end(&w);
+    close_world(&w);
+}
+
 /* A warm load allocates nothing, whether it asks or not; nor does one whose answers bring ETags and are released. */
 static void warm_without_memory(void)
 {
@@ -1416,7 +1475,7 @@ static const tl_test_case cases[] = {
     TL_TEST(never_back),
     TL_TEST(never_without_files),
     TL_TEST(deferred), TL_TEST(expired_head_and_hint),
-    TL_TEST(expired_while_read), TL_TEST(warm_without_memory),
+    TL_TEST(expired_while_read), TL_TEST(warm_without_memory), TL_TEST(what_a_head_holds),
     TL_TEST(budget),
     TL_TEST(barred_head),
     TL_TEST(locations),

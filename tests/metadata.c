@@ -195,6 +195,24 @@ static void case_11_optional(void)
     }
 }
 
+/* Columns by name and by id, properties as they are written. */
+static void check_fields(const tl_metadata *m, const char *table)
+{
+    uint32_t i;
+    tl_span format = tl_metadata_property(m, tl_text("timelake.format-version"));
+    for (i = 0; i < m->field_count; i++) {
+        CHECK(tl_metadata_field(m, m->fields[i].name) == &m->fields[i]);
+        CHECK(tl_metadata_field_by_id(m, m->fields[i].id) == &m->fields[i]);
+    }
+    CHECK(tl_metadata_field(m, tl_text("no such column")) == NULL && tl_metadata_field_by_id(m, 999) == NULL);
+    CHECK_TEXT(format.data, format.size, "0.3.0");
+    CHECK(tl_metadata_property(m, tl_text("timelake.no-such")).data == NULL);
+    if (strcmp(table, "iot.trucks") == 0) {
+        const tl_field *f = tl_metadata_field(m, tl_text("time"));
+        CHECK(f != NULL && f->type == TL_ICEBERG_TIMESTAMPTZ && f->id == m->partition_source_id);
+    }
+}
+
 /* Every table that Timelake wrote: version, snapshot and index as its own process knew them. */
 static void the_lake(void)
 {
@@ -230,6 +248,7 @@ static void the_lake(void)
                 (void)tl_json_string(&want.json, index, &location, NULL);
                 CHECK(tl_span_equal(location, m.last_value_index));
             }
+            check_fields(&m, tables[i]);
             if (version > 1)
                 CHECK_INT(tli_keys_parse(m.previous, m.location), version - 1);
             CHECK_STATUS(tl_contract_may_write(&m.contract, &err), TL_OK, &err);

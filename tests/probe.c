@@ -301,6 +301,24 @@ static int64_t member(const tl_json *t, const tl_json_node *object, const char *
     return v;
 }
 
+/* The counters in text: the names are SlateDB's. */
+static void check_text(const tl_probe_counters *c)
+{
+    tl_buffer out;
+    char want[128];
+    memset(&out, 0, sizeof out);
+    if (!CHECK_INT(tl_probe_counters_text(&out, c, tl_text("manifest"), NULL), TL_OK)
+        || !CHECK_INT(tli_mem_append(&out, "", 1, NULL), TL_OK))
+        return;
+    snprintf(want, sizeof want, "\nslatedb_sequenced_latest_reads_total{resource=\"manifest\",cache=\"hit\"} %llu\n",
+             (unsigned long long)c->latest_hits);
+    CHECK(strstr((const char *)out.data, want) != NULL);
+    snprintf(want, sizeof want, "\nslatedb_sequenced_probes_per_read_sum{resource=\"manifest\"} %llu\n",
+             (unsigned long long)c->per_read_sum);
+    CHECK(strstr((const char *)out.data, want) != NULL);
+    tl_buffer_free(&out);
+}
+
 static void check_counters(const replay *r, const tl_json *d, const tl_json_node *scenario)
 {
     static const struct { const char *name; size_t at; } names[] = {
@@ -333,6 +351,7 @@ static void check_counters(const replay *r, const tl_json *d, const tl_json_node
                        member(d, histogram, bounds[i])))
             fprintf(stderr, "  probes_per_read %s in %s\n", bounds[i], r->name);
     CHECK_INT(r->instances[0].fallbacks + r->instances[1].fallbacks, logs->count);
+    check_text(&r->instances[0].counters);
 }
 
 static void load_lines(replay *r, const char *path)

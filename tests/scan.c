@@ -79,7 +79,7 @@ static cell any_cell(int column)
     case STRING:
         c.size = any(5);
         for (i = 0; i < c.size; i++)
-            c.text[i] = (char)(any(6) == 0 ? 0x7f : 'a' + (int)any(2));
+            c.text[i] = (char)(any(6) == 0 ? 0x7f + 0x7f * (int)any(2) : 'a' + (int)any(2)); /* above 0x7f too */
         break;
     case STAMP:
         c.integer = ((int64_t)any(200) - 100) * 1800000000 + (int64_t)any(3) - 1;

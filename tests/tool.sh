@@ -181,7 +181,10 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 0 open $trucks -o "$root" --version 3 --json; says out '"version":3,"source":"chain"'
     run 0 open $trucks -o "$root" --trace; says err '1 GET    s3://demo-lake/wh/iot/trucks/metadata/timelake-head ok'
     run 5 open s3://demo-lake/wh/iot/none -o "$root"; says err 'no such table (absent)'
-    run 5 open $trucks -o "$root" --version 99
+    run 5 open $trucks -o "$root" --version 99; says err 'no such version (absent)'
+    mkdir -p "$work/old/wh/iot"; cp -R "$here/data/warehouse/wh/iot/trucks" "$work/old/wh/iot/"
+    rm -f "$work"/old/wh/iot/trucks/metadata/snap-*
+    run 5 open $trucks -o "timelake_local_root=$work/old" --version 3; says err 'this version has expired'
     run 2 open $trucks; says err 'timelake_local_root'
     run 2 open $trucks -o nonsense=1; says err 'no such storage option'
     run 5 open "$work/none"; says err 'No such file'
