@@ -33,7 +33,7 @@ TESTS := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 FUZZERS := $(filter-out replay,$(patsubst fuzz/%.c,%,$(wildcard fuzz/*.c)))
 EXAMPLES := $(filter-out tlake timelake,$(patsubst examples/%.c,%,$(wildcard examples/*.c)))
 TOOL = $(if $(wildcard examples/tlake.c),$(BUILD)/tlake)
-DEPS = timelake.h $(wildcard tests/*.h fuzz/*.h adapters/*.h)
+DEPS = timelake.h $(wildcard tests/*.h fuzz/*.h adapters/*.h examples/*.h)
 VERSION = $(shell sed -n 's/^\#define TL_VERSION_TEXT "\(.*\)"/\1/p' src/base.h)
 
 # The libraries that the compiler at hand finds, for what compares with them: -DTL_HAVE_ZSTD -lzstd, the same of lz4.

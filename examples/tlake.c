@@ -208,6 +208,7 @@ typedef struct command_line {
     const char *as;
     const char *where;
     const char *every;
+    const char *about_probes; /* the last option of probe and cost alone */
     const char *options[32]; /* -o key=value */
     size_t option_count;
     uint64_t at_version; /* 0: the newest */
@@ -1486,6 +1487,7 @@ static int one_of(const char *word, const char *words)
 #ifdef TLAKE_TABLES
 #include "tlake_table.h"
 #endif
+#include "tlake_probe.h"
 
 static int command_dump(void)
 {
@@ -1505,10 +1507,10 @@ static int command_dump(void)
 /* ---- the command line ---- */
 
 #ifdef TLAKE_TABLES
-#define COMMANDS "head dump open latest plan watch"
+#define COMMANDS "head dump open latest plan watch probe cost"
 #define FORMATS "ipc avro json zstd"
 #else
-#define COMMANDS "head dump"
+#define COMMANDS "head dump cost"
 #define FORMATS "ipc json zstd"
 #endif
 
@@ -1521,6 +1523,8 @@ static const char help_all[] =
     "  latest URL                                the newest row of each series\n"
     "  plan URL --where EXPR                     the files that can hold rows that match\n"
     "  watch URL --every 1s                      a line for each new version\n"
+    "  probe URL [--every 1s]                    the newest of numbered objects, such as SlateDB's manifests\n"
+    "  cost [--every 1s]                         what polling for the newest object costs in a month\n"
     "  head FILE                                 what a head says\n"
     "  head FILE --recode arrow|json --out F     writes it with that codec\n"
     "  dump --as ipc|avro|json|zstd FILE         an Arrow stream, an Avro container, checked JSON, a zstd frame\n"
@@ -1597,7 +1601,8 @@ static const char *option_value(const char *name, int argc, char **argv, int *i)
 static int print_help(void)
 {
     const char *c = arguments.command;
-    puts_(c == NULL ? help_all : strcmp(c, "head") == 0 ? help_head : strcmp(c, "dump") == 0 ? help_dump : help_tables);
+    puts_(c == NULL ? help_all : strcmp(c, "head") == 0 ? help_head : strcmp(c, "dump") == 0 ? help_dump
+          : one_of(c, "probe cost") ? help_probe : help_tables);
     return EXIT_DONE;
 }
 
@@ -1639,8 +1644,10 @@ static int parse(int argc, char **argv)
             arguments.options[arguments.option_count++] = v;
         } else if ((v = option_value("--where", argc, argv, &i)) != NULL) {
             arguments.where = v;
+        } else if (probe_option(argc, argv, &i)) {
+            arguments.about_probes = a;
         } else if ((v = option_value("--every", argc, argv, &i)) != NULL) {
-            arguments.every = v;
+            arguments.every = cost.every = v;
         } else if ((v = option_value("--count", argc, argv, &i)) != NULL) {
             char *end;
             arguments.count = strtol(v, &end, 10);
@@ -1683,9 +1690,12 @@ static const char *stray_option(void)
         return arguments.trace ? "--trace" : "-o";
     if (arguments.where != NULL && strcmp(c, "plan") != 0)
         return "--where";
-    if ((arguments.every != NULL || arguments.count != 0) && strcmp(c, "watch") != 0)
+    if ((arguments.every != NULL && !one_of(c, "watch probe cost"))
+        || (arguments.count != 0 && !one_of(c, "watch probe")))
         return arguments.every != NULL ? "--every" : "--count";
-    if (arguments.no_head && (head || dump))
+    if (arguments.about_probes != NULL && !one_of(c, "probe cost"))
+        return arguments.about_probes;
+    if (arguments.no_head && (head || dump || one_of(c, "probe cost")))
         return "--no-head";
     return NULL;
 }
@@ -1703,7 +1713,7 @@ static int check(void)
         return usage("--recode must be arrow or json", "");
     if ((arguments.recode == NULL) != (arguments.to == NULL) || (arguments.to != NULL && arguments.to[0] == 0))
         return usage("--recode and --out go together", "");
-    if (arguments.file == NULL)
+    if (arguments.file == NULL && strcmp(arguments.command, "cost") != 0)
         return usage("a file or URL is missing", "");
     return -1;
 }
@@ -1720,7 +1730,11 @@ static int run(void)
         return command_plan();
     if (strcmp(c, "watch") == 0)
         return command_watch();
+    if (strcmp(c, "probe") == 0)
+        return command_probe();
 #endif
+    if (strcmp(c, "cost") == 0)
+        return command_cost();
     return strcmp(c, "head") == 0 ? command_head() : command_dump();
 }
 

