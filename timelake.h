@@ -35,6 +35,7 @@
      >>number     code  the exact text of numbers, both ways
      >>time       both  units of time
      >>hash       code  xxHash of 64 and of 32 bits, as its specification describes them
+     >>rand       code  numbers and names that hang on the caller's seed
      >>json       both  strict JSON (RFC 8259)
      >>zstd       both  frames of RFC 8878
      >>lz4        code  
@@ -49,6 +50,7 @@
      >>ipcdict    code  columns of Arrow streams
      >>ipcwrite   code  writing Arrow IPC streams
      >>avro       both  Avro object container files (Apache Avro specification 1.11), read value by value
+     >>avrowrite  code  Avro object container files, value by value (Apache Avro specification 1.11), codec null
      >>doc        both  the head document
      >>stream     both  Arrow IPC streams as documents (arrow.apache.org, "Arrow Columnar Format", Serialization and IPC)
      >>jsontype   code  schemas of the head's `json` codec
@@ -63,6 +65,7 @@
      >>contract   both  what a table's properties mean (the `timelake.` ones)
      >>metadata   both  a table's Iceberg metadata, vN.metadata.json
      >>iceberg    code  manifest lists and manifests, into the sections of a head's layout
+     >>manifest   code  writing manifests and manifest lists
      >>table      both  one version of a table
      >>scan       both  which files of a table a filter needs
      >>features   both  may this program read a timeseries table, may it write it
@@ -192,6 +195,7 @@
      TIMELAKE_NO_HEAD_ARROW   all  removes the arrow codec, and with it Arrow IPC streams, zstd and LZ4
      TIMELAKE_NO_HEAD_JSON    all  removes the json codec
      TIMELAKE_NO_LAKE         all  removes tables: loading, the metadata chain with Avro, planning
+     TIMELAKE_NO_COMMIT       all  removes committing to tables (NO_LAKE does too)
      TIMELAKE_NO_PROBE        all  removes the probe of numbered sequences
      TIMELAKE_NO_LOG          all  removes the log of timeseries tables and the checker of its protocol
      TIMELAKE_NO_STDLIB       one  no C library: an allocator must be given everywhere, and the linker must find memcpy,
@@ -395,6 +399,10 @@ TL_API int tl_span_compare(tl_span a, tl_span b);
 typedef enum tl_unit { TL_UNIT_SECOND, TL_UNIT_MILLI, TL_UNIT_MICRO, TL_UNIT_NANO } tl_unit;
 
 /* >>hash: private room, nothing public. */
+
+/* >>rand: private room, nothing public. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>json: strict JSON (RFC 8259): a check, a tree for documents, a compact form.
 
@@ -702,6 +710,10 @@ TL_API int tl_avro_metadata_at(const tl_avro *avro, uint32_t i, tl_span *key, tl
 /* Frees what the reader owns. The file's bytes are the caller's again. */
 TL_API void tl_avro_close(tl_avro *avro);
 #endif /* TIMELAKE_NO_LAKE */
+
+/* >>avrowrite: private room, nothing public. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>doc: the head document: string properties and named tables, whatever codec they came from or go to. */
 
@@ -1097,6 +1109,7 @@ typedef struct tl_metadata {
     uint8_t partitioned;          /* the default spec has fields */
     tl_transform transform;       /* of the default spec's only field; OTHER when it has several */
     int32_t partition_source_id;  /* field id of the column that is partitioned by */
+    int32_t partition_field_id;   /* of the partition field itself */
     tl_span partition_name;
     tl_span uuid;
     tl_span location;             /* without a slash at its end */
@@ -1108,6 +1121,7 @@ typedef struct tl_metadata {
     const tl_json_node *schema;   /* the current schema */
     const tl_json_node *snapshot; /* the current snapshot, NULL if none */
     const tl_json_node *properties;
+    const tl_json_node *partition_fields; /* of the default spec; NULL if there is none */
     tl_contract contract;
     tl_json json;
 } tl_metadata;
@@ -1129,6 +1143,10 @@ TL_API const tl_field *tl_metadata_field_by_id(const tl_metadata *metadata, int3
 #endif /* TIMELAKE_NO_LAKE */
 
 /* >>iceberg: private room, nothing public. */
+
+/* >>manifest: private room, nothing public. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>table: one version of a table. */
 #ifndef TIMELAKE_NO_LAKE
@@ -4666,6 +4684,68 @@ TLI_FN uint32_t tli_hash_crc32(const void *data, size_t size)
     }
     return ~crc;
 }
+
+/* >>rand: numbers and names that hang on the caller's seed: unlike those of any other seed or stream, the same for the
+   same ones. Nobody's secret may rest on them. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+#define TLI_RAND_UUID 36u /* characters of a UUID's text */
+
+/* Seed, stream and count, little-endian: the same on every machine. */
+typedef struct tli_rand {
+    uint8_t state[32];
+    uint64_t count;
+} tli_rand;
+
+/* Begins stream `stream` of a seed of 16 bytes. */
+TLI_FN void tli_rand_begin(tli_rand *r, const uint8_t *seed, uint64_t stream)
+{
+    TLI_COPY(r->state, seed, 16);
+    tli_bits_put_le64(r->state + 16, stream);
+    r->count = 0;
+}
+
+TLI_FN uint64_t tli_rand_next(tli_rand *r)
+{
+    tli_bits_put_le64(r->state + 24, ++r->count);
+    return tli_hash_xxh64(r->state, sizeof r->state, 0);
+}
+
+/* A number of [0, below); below > 0. */
+TLI_FN uint64_t tli_rand_below(tli_rand *r, uint64_t below)
+{
+    return tli_rand_next(r) % below; /* of small ones: the bias is nothing */
+}
+
+/* A snapshot id: from 1 to the greatest int64. */
+TLI_FN int64_t tli_rand_id(tli_rand *r)
+{
+    int64_t id = (int64_t)(tli_rand_next(r) >> 1);
+    return id != 0 ? id : 1;
+}
+
+/* Writes the text of a UUID, 36 characters: version 7 of the time `ms` (RFC 9562), version 4 when that is negative. */
+TLI_FN void tli_rand_uuid(tli_rand *r, int64_t ms, char *out)
+{
+    static const uint8_t groups[] = {4, 2, 2, 2, 6};
+    uint8_t bytes[16];
+    const uint8_t *from = bytes;
+    size_t i;
+    tli_bits_put_le64(bytes, tli_rand_next(r));
+    tli_bits_put_le64(bytes + 8, tli_rand_next(r));
+    for (i = 0; i < 6 && ms >= 0; i++)
+        bytes[i] = (uint8_t)((uint64_t)ms >> (40 - 8 * i));
+    bytes[6] = (uint8_t)((bytes[6] & 0x0f) | (ms < 0 ? 0x40 : 0x70));
+    bytes[8] = (uint8_t)((bytes[8] & 0x3f) | 0x80);
+    for (i = 0; i < TLI_COUNT(groups); i++) {
+        tli_number_hex(out, from, groups[i]);
+        from += groups[i];
+        out += groups[i] * 2;
+        if (i + 1 < TLI_COUNT(groups))
+            *out++ = '-';
+    }
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>json: the cursor (strings, numbers, literals), the pull reader on it, the writer, the tree. */
 typedef struct tli_json {
@@ -13041,6 +13121,127 @@ TL_API tl_status tl_avro_next(tl_avro *avro, tl_avro_value *value, tl_error *err
 }
 #endif /* TIMELAKE_NO_LAKE */
 
+/* >>avrowrite: Avro object container files, value by value (Apache Avro specification 1.11), codec null. The caller
+   writes values in the order of the schema; the first failure sticks, and is told at the end. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+#define TLI_AVROWRITE_BLOCK 65536u /* bytes of a block after which the next row begins another */
+
+typedef struct tli_avrowrite {
+    tl_buffer *out;
+    tl_buffer block; /* the rows that are not in `out` yet */
+    uint64_t rows;   /* in the block */
+    tl_status status;
+    tl_error *err;
+    uint8_t sync[16];
+} tli_avrowrite;
+
+/* ---- encodings, into any buffer ---- */
+
+TLI_FN tl_status tli_avrowrite_put_long(tl_buffer *out, int64_t value, tl_error *err)
+{
+    uint8_t bytes[10];
+    uint64_t v = ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
+    size_t n = 0;
+    for (; v > 127; v >>= 7)
+        bytes[n++] = (uint8_t)(v | 128);
+    bytes[n++] = (uint8_t)v;
+    return tli_mem_append(out, bytes, n, err);
+}
+
+TLI_FN tl_status tli_avrowrite_put_bytes(tl_buffer *out, tl_span bytes, tl_error *err)
+{
+    tl_status st = tli_avrowrite_put_long(out, (int64_t)bytes.size, err);
+    return st == TL_OK ? tli_mem_append(out, bytes.data, bytes.size, err) : st;
+}
+
+/* ---- the values of a row ---- */
+
+/* boolean, int, long, enum, the branch of a union, the count of a block. */
+TLI_FN void tli_avrowrite_long(tli_avrowrite *w, int64_t value)
+{
+    if (w->status == TL_OK)
+        w->status = tli_avrowrite_put_long(&w->block, value, w->err);
+}
+
+/* bytes, string. */
+TLI_FN void tli_avrowrite_bytes(tli_avrowrite *w, tl_span bytes)
+{
+    if (w->status == TL_OK)
+        w->status = tli_avrowrite_put_bytes(&w->block, bytes, w->err);
+}
+
+/* What is encoded already; boolean and fixed too. */
+TLI_FN void tli_avrowrite_raw(tli_avrowrite *w, tl_span encoded)
+{
+    if (w->status == TL_OK)
+        w->status = tli_mem_append(&w->block, encoded.data, encoded.size, w->err);
+}
+
+/* Of a union of null and something: null, or that what follows is there. */
+TLI_FN void tli_avrowrite_some(tli_avrowrite *w, int there)
+{
+    tli_avrowrite_long(w, there != 0);
+}
+
+/* ---- the file ---- */
+
+/* Appends the header to `out`: `pairs` keys and values (key, value, key, ...), then the schema. `sync`: 16 bytes that
+   no data is likely to have. */
+TLI_FN void tli_avrowrite_begin(tli_avrowrite *w, tl_buffer *out, const tl_span *pairs, size_t count, tl_span schema,
+                                const uint8_t *sync, tl_error *err)
+{
+    size_t i;
+    TLI_FILL(w, 0, sizeof *w);
+    w->out = out;
+    w->err = err;
+    w->block.allocator = out->allocator;
+    TLI_COPY(w->sync, sync, sizeof w->sync);
+    tli_avrowrite_raw(w, tli_text_span("Obj\1", 4));
+    tli_avrowrite_long(w, (int64_t)count + 2);
+    for (i = 0; i < count * 2; i++)
+        tli_avrowrite_bytes(w, pairs[i]);
+    tli_avrowrite_bytes(w, tl_text("avro.schema"));
+    tli_avrowrite_bytes(w, schema);
+    tli_avrowrite_bytes(w, tl_text("avro.codec"));
+    tli_avrowrite_bytes(w, tl_text("null"));
+    tli_avrowrite_long(w, 0);
+    tli_avrowrite_raw(w, tli_text_span(w->sync, sizeof w->sync));
+    if (w->status == TL_OK)
+        w->status = tli_mem_append(out, w->block.data, w->block.size, err);
+    w->block.size = 0;
+}
+
+TLI_FN void tli_avrowrite_flush(tli_avrowrite *w)
+{
+    if (w->rows == 0 || w->status != TL_OK)
+        return;
+    w->status = tli_avrowrite_put_long(w->out, (int64_t)w->rows, w->err);
+    if (w->status == TL_OK)
+        w->status = tli_avrowrite_put_bytes(w->out, tli_text_span(w->block.data, w->block.size), w->err);
+    if (w->status == TL_OK)
+        w->status = tli_mem_append(w->out, w->sync, sizeof w->sync, w->err);
+    w->block.size = 0;
+    w->rows = 0;
+}
+
+/* The values of a row are written. */
+TLI_FN void tli_avrowrite_row(tli_avrowrite *w)
+{
+    w->rows++;
+    if (w->block.size >= TLI_AVROWRITE_BLOCK)
+        tli_avrowrite_flush(w);
+}
+
+/* Ends the file, which is in `out` if this is TL_OK. */
+TLI_FN tl_status tli_avrowrite_end(tli_avrowrite *w)
+{
+    tli_avrowrite_flush(w);
+    tl_buffer_free(&w->block);
+    return w->status;
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
 /* >>doc: the head document. Everything lies in the document's store; what is replaced stays there until the end. */
 struct tli_doc_batch {
     int64_t rows;
@@ -18232,7 +18433,7 @@ TLI_FN tl_transform tli_metadata_transform(tl_span s)
 TLI_FN tl_status tli_metadata_read_spec(tl_metadata *m, tl_error *err)
 {
     const tl_json_node *root = m->json.root, *spec, *fields, *first;
-    int64_t source;
+    int64_t source, field;
     tl_span transform;
     tl_status st = tli_metadata_by_id(m, tli_metadata_get(m, root, "partition-specs"), "spec-id", m->default_spec_id,
                                       &spec, err);
@@ -18246,20 +18447,24 @@ TLI_FN tl_status tli_metadata_read_spec(tl_metadata *m, tl_error *err)
         return TL_OK;
     if (fields->kind != TL_JSON_ARRAY)
         return tli_metadata_bad(fields, "not a list", err);
+    m->partition_fields = fields;
     m->partitioned = fields->count != 0;
     if (fields->count != 1)
         return TL_OK;
     first = tl_json_first(fields);
     st = tli_metadata_int(m, first, "source-id", 0, &source, err);
     if (st == TL_OK)
+        st = tli_metadata_int(m, first, "field-id", 1000, &field, err); /* format 1 has none: they begin at 1000 */
+    if (st == TL_OK)
         st = tli_metadata_text(m, first, "transform", &transform, err);
     if (st == TL_OK)
         st = tli_metadata_text(m, first, "name", &m->partition_name, err);
     if (st != TL_OK)
         return st;
-    if (source < INT32_MIN || source > INT32_MAX)
+    if (source < INT32_MIN || source > INT32_MAX || field < INT32_MIN || field > INT32_MAX)
         return tli_metadata_bad(first, "a partition field without a valid source", err);
     m->partition_source_id = (int32_t)source;
+    m->partition_field_id = (int32_t)field;
     m->transform = tli_metadata_transform(transform);
     return TL_OK;
 }
@@ -18418,6 +18623,11 @@ typedef struct tli_iceberg_manifest {
     int64_t added_snapshot_id;
     int64_t spec_id;
     int64_t content; /* 0: data, 1: deletes */
+    int64_t counts[6]; /* files, then rows: added, existing, deleted */
+    tl_span partitions; /* the summaries as this library writes them in Avro: an array; absent if there are none */
+    tl_span key_metadata;
+    uint8_t counted; /* a bit for each count that is there */
+    uint8_t lossy;   /* the entry says more than is kept of it here */
 } tli_iceberg_manifest;
 
 typedef struct tli_iceberg_list {
@@ -18437,6 +18647,7 @@ typedef struct tli_iceberg_files {
     tl_column *columns;
     int64_t *splits;
     size_t file_count, file_capacity, column_count, column_capacity, split_count, split_capacity;
+    size_t lossy; /* entries that say more than is kept of them here: no manifest with them is written anew */
 } tli_iceberg_files;
 
 /* Room for one more item of a growing array: the block, moved or not; NULL with err filled. What it grows by is charged
@@ -18519,7 +18730,19 @@ TLI_FN tl_status tli_iceberg_unique(const tl_avro *avro, const tl_avro_node *rec
 static const tli_iceberg_name tli_iceberg_list_names[] = {
     {"manifest_path", 500},   {"manifest_length", 501},     {"partition_spec_id", 502},
     {"content", 517},         {"sequence_number", 515},     {"min_sequence_number", 516},
-    {"added_snapshot_id", 503}};
+    {"added_snapshot_id", 503}, {"partitions", 507},        {"key_metadata", 519},
+    {"added_files_count", 504}, {"existing_files_count", 505}, {"deleted_files_count", 506},
+    {"added_rows_count", 512}, {"existing_rows_count", 513}, {"deleted_rows_count", 514}};
+
+/* Is a field of the list kept, whatever becomes of it? */
+TLI_FN int tli_iceberg_is_list_id(int32_t id)
+{
+    size_t i;
+    for (i = 0; i < TLI_COUNT(tli_iceberg_list_names); i++)
+        if (tli_iceberg_list_names[i].id == id)
+            return 1;
+    return 0;
+}
 
 TLI_FN void tli_iceberg_list_value(tli_iceberg_manifest *m, int32_t id, const tl_avro_value *v, uint32_t *seen)
 {
@@ -18532,6 +18755,7 @@ TLI_FN void tli_iceberg_list_value(tli_iceberg_manifest *m, int32_t id, const tl
                    {515, offsetof(tli_iceberg_manifest, sequence_number)},
                    {516, offsetof(tli_iceberg_manifest, min_sequence_number)},
                    {517, offsetof(tli_iceberg_manifest, content)}};
+    static const uint16_t counts[] = {504, 505, 506, 512, 513, 514};
     size_t i;
     int integer = v->node->kind == TL_AVRO_INT || v->node->kind == TL_AVRO_LONG;
     if (id == 500 && v->node->kind == TL_AVRO_STRING) {
@@ -18543,7 +18767,98 @@ TLI_FN void tli_iceberg_list_value(tli_iceberg_manifest *m, int32_t id, const tl
             TLI_COPY((char *)m + members[i].offset, &v->number, sizeof v->number);
             *seen |= 2u << i;
         }
+    for (i = 0; i < TLI_COUNT(counts) && integer; i++)
+        if (counts[i] == id) {
+            m->counts[i] = v->number;
+            m->counted |= (uint8_t)(1u << i);
+        }
+    if (id == 519 && v->node->kind == TL_AVRO_BYTES)
+        m->key_metadata = v->bytes;
+    m->lossy |= (uint8_t)(id != 519 && v->node->kind != TL_AVRO_NULL && !tli_iceberg_is_list_id(id));
 }
+
+#ifndef TIMELAKE_NO_COMMIT
+/* A partition summary that is being read; it is written anew where the list is carried into another version. */
+typedef struct tli_iceberg_summary {
+    tl_buffer out; /* of the entry: all summaries, encoded */
+    int64_t count;
+    uint8_t open;  /* within the list's summaries */
+    uint8_t contains_null, has_nan, nan;
+    tl_span bounds[2];
+} tli_iceberg_summary;
+
+TLI_FN tl_status tli_iceberg_end_summary(tli_iceberg_summary *s, tl_error *err)
+{
+    tl_status st = tli_avrowrite_put_long(&s->out, s->contains_null, err);
+    size_t i;
+    if (st == TL_OK)
+        st = tli_avrowrite_put_long(&s->out, s->has_nan, err);
+    if (st == TL_OK && s->has_nan)
+        st = tli_avrowrite_put_long(&s->out, s->nan, err);
+    for (i = 0; i < 2 && st == TL_OK; i++) {
+        st = tli_avrowrite_put_long(&s->out, s->bounds[i].data != NULL, err);
+        if (st == TL_OK && s->bounds[i].data != NULL)
+            st = tli_avrowrite_put_bytes(&s->out, s->bounds[i], err);
+    }
+    s->count++;
+    return st;
+}
+
+/* Follows the events of the list's field 507; others are passed over. */
+TLI_FN tl_status tli_iceberg_summarize(tli_iceberg_summary *s, const tl_avro *avro, const tl_avro_value *v,
+                                       tl_error *err)
+{
+    static const tli_iceberg_name names[] = {
+        {"contains_null", 509}, {"contains_nan", 518}, {"lower_bound", 510}, {"upper_bound", 511}};
+    int32_t id;
+    if (v->event == TL_AVRO_BEGIN && avro->depth == 2)
+        s->open = (uint8_t)(tli_iceberg_id(v->field, tli_iceberg_list_names, TLI_COUNT(tli_iceberg_list_names)) == 507
+                            && v->node->kind == TL_AVRO_ARRAY);
+    else if (v->event == TL_AVRO_BEGIN && avro->depth == 3) {
+        s->contains_null = s->has_nan = s->nan = 0;
+        s->bounds[0] = s->bounds[1] = tli_text_span(NULL, 0);
+    } else if (v->event == TL_AVRO_END && avro->depth == 2 && s->open)
+        return tli_iceberg_end_summary(s, err);
+    else if (v->event == TL_AVRO_END && avro->depth == 1)
+        s->open = 0;
+    if (v->event != TL_AVRO_VALUE || avro->depth != 3 || !s->open || v->node->kind == TL_AVRO_NULL)
+        return TL_OK;
+    id = tli_iceberg_id(v->field, names, TLI_COUNT(names));
+    if (id == 509)
+        s->contains_null = (uint8_t)(v->number != 0);
+    if (id == 518) {
+        s->has_nan = 1;
+        s->nan = (uint8_t)(v->number != 0);
+    }
+    if ((id == 510 || id == 511) && v->node->kind == TL_AVRO_BYTES)
+        s->bounds[id - 510] = v->bytes;
+    return TL_OK;
+}
+
+/* The row is whole: its summaries become the entry's, as one array. */
+TLI_FN tl_status tli_iceberg_take_summaries(tli_iceberg_summary *s, tli_iceberg_list *list, tli_iceberg_manifest *m,
+                                            tl_error *err)
+{
+    tl_buffer whole;
+    tl_status st = TL_OK;
+    if (s->count == 0)
+        return TL_OK;
+    TLI_FILL(&whole, 0, sizeof whole);
+    whole.allocator = list->store->allocator;
+    st = tli_avrowrite_put_long(&whole, s->count, err);
+    if (st == TL_OK)
+        st = tli_mem_append(&whole, s->out.data, s->out.size, err);
+    if (st == TL_OK)
+        st = tli_avrowrite_put_long(&whole, 0, err);
+    m->partitions = tli_text_span(whole.data, whole.size);
+    if (st == TL_OK)
+        st = tli_iceberg_keep(list->store, &m->partitions, err);
+    tl_buffer_free(&whole);
+    s->out.size = 0;
+    s->count = 0;
+    return st;
+}
+#endif
 
 /* One row of the list is whole: path, length, spec and snapshot must have been there. */
 TLI_FN tl_status tli_iceberg_list_row(tli_iceberg_list *list, tli_iceberg_manifest *m, uint32_t seen,
@@ -18564,6 +18879,8 @@ TLI_FN tl_status tli_iceberg_list_row(tli_iceberg_list *list, tli_iceberg_manife
     list->capacity = (uint32_t)capacity;
     st = tli_iceberg_keep(list->store, &m->path, err);
     if (st == TL_OK)
+        st = tli_iceberg_keep(list->store, &m->key_metadata, err);
+    if (st == TL_OK)
         list->entries[list->count++] = *m;
     return st;
 }
@@ -18576,18 +18893,56 @@ TLI_FN void tli_iceberg_free_list(tli_iceberg_list *list)
     TLI_FILL(list, 0, sizeof *list);
 }
 
+TLI_FN tl_status tli_iceberg_read_rows(tli_iceberg_list *list, tl_avro *avro, const tl_limits *limits, tl_error *err)
+{
+    const size_t names = TLI_COUNT(tli_iceberg_list_names);
+#ifndef TIMELAKE_NO_COMMIT
+    tli_iceberg_summary summary;
+#endif
+    tl_avro_value v;
+    tli_iceberg_manifest m;
+    uint32_t seen = 0;
+    tl_status st = tli_iceberg_unique(avro, &avro->nodes[0], tli_iceberg_list_names, names, err);
+    TLI_FILL(&m, 0, sizeof m);
+#ifndef TIMELAKE_NO_COMMIT
+    TLI_FILL(&summary, 0, sizeof summary);
+    summary.out.allocator = list->store->allocator;
+#endif
+    v.event = TL_AVRO_VALUE;
+    while (st == TL_OK && v.event != TL_AVRO_EOF) {
+        st = tl_avro_next(avro, &v, err);
+        if (st != TL_OK)
+            break;
+        if (v.event == TL_AVRO_VALUE && avro->depth == 1)
+            tli_iceberg_list_value(&m, tli_iceberg_id(v.field, tli_iceberg_list_names, names), &v, &seen);
+#ifndef TIMELAKE_NO_COMMIT
+        st = tli_iceberg_summarize(&summary, avro, &v, err);
+        if (st == TL_OK && v.event == TL_AVRO_ROW)
+            st = tli_iceberg_take_summaries(&summary, list, &m, err);
+#endif
+        if (st != TL_OK || v.event != TL_AVRO_ROW)
+            continue;
+        if (avro->rows > limits->batches)
+            st = tli_err_need(err, TL_LIMIT, "limits.batches", TL_NO_POSITION, avro->rows);
+        else
+            st = tli_iceberg_list_row(list, &m, seen, err);
+        TLI_FILL(&m, 0, sizeof m);
+        seen = 0;
+    }
+#ifndef TIMELAKE_NO_COMMIT
+    tl_buffer_free(&summary.out);
+#endif
+    return st;
+}
+
 /* Reads a manifest list. On failure nothing is held. */
 TLI_FN tl_status tli_iceberg_read_list(tli_iceberg_list *list, const void *bytes, size_t size, const tl_limits *limits,
                                        const tl_allocator *allocator, tl_error *err)
 {
     tl_allocator a = tli_mem_allocator(allocator);
     tl_avro *avro;
-    tl_avro_value v;
-    tli_iceberg_manifest m;
-    uint32_t seen = 0;
     tl_status st;
     TLI_FILL(list, 0, sizeof *list);
-    TLI_FILL(&m, 0, sizeof m);
     list->store = tli_mem_store_new(&a, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
     avro = (tl_avro *)tli_mem_new(&a, sizeof *avro);
     if (list->store == NULL || avro == NULL) {
@@ -18597,25 +18952,7 @@ TLI_FN tl_status tli_iceberg_read_list(tli_iceberg_list *list, const void *bytes
     }
     st = tl_avro_open(avro, bytes, size, limits, &a, err);
     if (st == TL_OK)
-        st = tli_iceberg_unique(avro, &avro->nodes[0], tli_iceberg_list_names, TLI_COUNT(tli_iceberg_list_names), err);
-    v.event = TL_AVRO_VALUE;
-    while (st == TL_OK && v.event != TL_AVRO_EOF) {
-        st = tl_avro_next(avro, &v, err);
-        if (st != TL_OK)
-            break;
-        if (v.event == TL_AVRO_VALUE && avro->depth == 1)
-            tli_iceberg_list_value(&m, tli_iceberg_id(v.field, tli_iceberg_list_names,
-                                                      TLI_COUNT(tli_iceberg_list_names)),
-                                   &v, &seen);
-        if (v.event == TL_AVRO_ROW) {
-            if (avro->rows > limits->batches)
-                st = tli_err_need(err, TL_LIMIT, "limits.batches", TL_NO_POSITION, avro->rows);
-            else
-                st = tli_iceberg_list_row(list, &m, seen, err);
-            TLI_FILL(&m, 0, sizeof m);
-            seen = 0;
-        }
-    }
+        st = tli_iceberg_read_rows(list, avro, limits, err);
     tl_avro_close(avro);
     tli_mem_delete(&a, avro, sizeof *avro);
     if (st != TL_OK)
@@ -18646,6 +18983,7 @@ typedef struct tli_iceberg_entry {
     size_t expect;  /* where the map's next id probably is */
     uint8_t unsorted;
     uint32_t partition_depth; /* of the partition record, 0: not within */
+    uint8_t lossy;
 } tli_iceberg_entry;
 
 enum {
@@ -18796,6 +19134,14 @@ TLI_FN tl_status tli_iceberg_scalar(tli_iceberg_files *f, tli_iceberg_entry *e, 
     return TL_OK;
 }
 
+/* Does a value of a data file say what a rewrite would lose? */
+TLI_FN int tli_iceberg_is_more(int32_t id, const tl_avro_value *v)
+{
+    if (id == 101 || (id < 0 && tl_span_equal(v->field->name, tl_text("file_format"))))
+        return !tl_span_equal(v->bytes, tl_text("PARQUET"));
+    return v->node->kind != TL_AVRO_NULL && id != 134 && id != 100 && id != 103 && id != 104 && id != 140;
+}
+
 /* Where in an entry a value stands is told by the frames that are open: entry, data_file, then what is in it. */
 TLI_FN tl_status tli_iceberg_value(tli_iceberg_files *f, tli_iceberg_entry *e, const tl_avro *avro,
                                    const tl_avro_value *v, tl_error *err)
@@ -18815,9 +19161,12 @@ TLI_FN tl_status tli_iceberg_value(tli_iceberg_files *f, tli_iceberg_entry *e, c
             return tli_err(err, TL_CORRUPT, "a manifest's statistics are no map", TL_NO_POSITION);
         return tli_iceberg_pair(f, e, v, err);
     }
-    if (avro->depth > 2) /* in something that is not read here */
+    if (avro->depth > 2) { /* in something that is not read here */
+        e->lossy = 1;
         return TL_OK;
+    }
     id = tli_iceberg_id(v->field, tli_iceberg_entry_names, TLI_COUNT(tli_iceberg_entry_names));
+    e->lossy |= (uint8_t)(avro->depth == 2 && tli_iceberg_is_more(id, v));
     if ((id == 134 || id >= 100) != (avro->depth == 2)) /* names repeat between entry and data_file */
         return TL_OK;
     return tli_iceberg_scalar(f, e, id, v, err);
@@ -18885,6 +19234,7 @@ TLI_FN tl_status tli_iceberg_row(tli_iceberg_files *f, tli_iceberg_entry *e, con
     if (files == NULL)
         return err->status;
     f->files = files;
+    f->lossy += e->lossy;
     tli_iceberg_inherit(e, m);
     if (m->spec_id != f->metadata->default_spec_id) { /* the number of another partitioning */
         e->file.has_partition = 0;
@@ -18998,6 +19348,443 @@ TLI_FN void tli_iceberg_end(tli_iceberg_files *f)
     TLI_FILL(f, 0, sizeof *f);
 }
 #endif /* TIMELAKE_NO_LAKE */
+
+/* >>manifest: writing manifests and manifest lists. Source: the Apache Iceberg table spec, format 2, "Manifests" and
+   "Manifest Lists"; the numbers below are its field ids. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+enum { TLI_MANIFEST_EXISTING, TLI_MANIFEST_ADDED, TLI_MANIFEST_DELETED };
+
+#define TLI_MANIFEST_UNASSIGNED (-1) /* a sequence number that the commit gives */
+
+/* ---- schemas ---- */
+
+/* A field of a record. `type`: a JSON text; of a map "" with the ids of key and value and the value's type; of the
+   partition record NULL. */
+typedef struct tli_manifest_field {
+    const char *name;
+    const char *type;
+    const char *value;
+    int16_t id;
+    int16_t key_id; /* of a map; of a list its element's id */
+    uint8_t optional;
+} tli_manifest_field;
+
+static const tli_manifest_field tli_manifest_list_fields[] = {
+    {"manifest_path", "\"string\"", NULL, 500, 0, 0},        {"manifest_length", "\"long\"", NULL, 501, 0, 0},
+    {"partition_spec_id", "\"int\"", NULL, 502, 0, 0},       {"content", "\"int\"", NULL, 517, 0, 0},
+    {"sequence_number", "\"long\"", NULL, 515, 0, 0},        {"min_sequence_number", "\"long\"", NULL, 516, 0, 0},
+    {"added_snapshot_id", "\"long\"", NULL, 503, 0, 0},      {"added_files_count", "\"int\"", NULL, 504, 0, 0},
+    {"existing_files_count", "\"int\"", NULL, 505, 0, 0},    {"deleted_files_count", "\"int\"", NULL, 506, 0, 0},
+    {"added_rows_count", "\"long\"", NULL, 512, 0, 0},       {"existing_rows_count", "\"long\"", NULL, 513, 0, 0},
+    {"deleted_rows_count", "\"long\"", NULL, 514, 0, 0},
+    {"partitions",
+     "{\"type\":\"array\",\"items\":{\"type\":\"record\",\"name\":\"r508\",\"fields\":["
+     "{\"name\":\"contains_null\",\"type\":\"boolean\",\"field-id\":509},"
+     "{\"name\":\"contains_nan\",\"type\":[\"null\",\"boolean\"],\"default\":null,\"field-id\":518},"
+     "{\"name\":\"lower_bound\",\"type\":[\"null\",\"bytes\"],\"default\":null,\"field-id\":510},"
+     "{\"name\":\"upper_bound\",\"type\":[\"null\",\"bytes\"],\"default\":null,\"field-id\":511}]},"
+     "\"element-id\":508}",
+     NULL, 507, 0, 1},
+    {"key_metadata", "\"bytes\"", NULL, 519, 0, 1}};
+
+static const tli_manifest_field tli_manifest_entry_fields[] = {{"status", "\"int\"", NULL, 0, 0, 0},
+                                                               {"snapshot_id", "\"long\"", NULL, 1, 0, 1},
+                                                               {"sequence_number", "\"long\"", NULL, 3, 0, 1},
+                                                               {"file_sequence_number", "\"long\"", NULL, 4, 0, 1}};
+
+static const tli_manifest_field tli_manifest_file_fields[] = {
+    {"content", "\"int\"", NULL, 134, 0, 0},           {"file_path", "\"string\"", NULL, 100, 0, 0},
+    {"file_format", "\"string\"", NULL, 101, 0, 0},    {"partition", NULL, NULL, 102, 0, 0},
+    {"record_count", "\"long\"", NULL, 103, 0, 0},     {"file_size_in_bytes", "\"long\"", NULL, 104, 0, 0},
+    {"column_sizes", "", "long", 108, 117, 1},         {"value_counts", "", "long", 109, 119, 1},
+    {"null_value_counts", "", "long", 110, 121, 1},    {"nan_value_counts", "", "long", 137, 138, 1},
+    {"lower_bounds", "", "bytes", 125, 126, 1},        {"upper_bounds", "", "bytes", 128, 129, 1},
+    {"key_metadata", "\"bytes\"", NULL, 131, 0, 1},
+    {"split_offsets", "{\"type\":\"array\",\"items\":\"long\",\"element-id\":133}", NULL, 132, 0, 1},
+    {"equality_ids", "{\"type\":\"array\",\"items\":\"int\",\"element-id\":136}", NULL, 135, 0, 1},
+    {"sort_order_id", "\"int\"", NULL, 140, 0, 1}};
+
+/* Text that grows; the first failure sticks. */
+typedef struct tli_manifest_text {
+    tl_buffer *out;
+    tl_status status;
+    tl_error *err;
+} tli_manifest_text;
+
+TLI_FN void tli_manifest_put(tli_manifest_text *t, const char *text)
+{
+    tl_span s = tl_text(text);
+    if (t->status == TL_OK)
+        t->status = tli_mem_append(t->out, s.data, s.size, t->err);
+}
+
+TLI_FN void tli_manifest_put_id(tli_manifest_text *t, const char *before, int32_t id)
+{
+    char digits[24];
+    tli_manifest_put(t, before);
+    digits[tli_number_i64(digits, id)] = 0;
+    tli_manifest_put(t, digits);
+}
+
+/* A name as Avro takes it: letters, digits and underscores, no digit first. Others as Iceberg's libraries have it:
+   an underscore, for no digit an x too, and the character's (here: the byte's) number in hexadecimal digits. */
+TLI_FN void tli_manifest_put_name(tli_manifest_text *t, tl_span name)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    size_t i;
+    char plain[2] = {0, 0}, escaped[5] = {'_', 'x', 0, 0, 0};
+    for (i = 0; i < name.size; i++) {
+        uint8_t c = (uint8_t)name.data[i];
+        int digit = c >= '0' && c <= '9';
+        plain[0] = (char)c;
+        escaped[2] = digits[c >> 4];
+        escaped[3] = digits[c & 15];
+        if (digit && i == 0)
+            tli_manifest_put(t, "_");
+        if (digit || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+            tli_manifest_put(t, plain);
+        else
+            tli_manifest_put(t, escaped);
+    }
+}
+
+TLI_FN void tli_manifest_put_map(tli_manifest_text *t, const tli_manifest_field *f)
+{
+    tli_manifest_put_id(t, "{\"type\":\"array\",\"items\":{\"type\":\"record\",\"name\":\"k", f->key_id);
+    tli_manifest_put_id(t, "_v", f->key_id + 1);
+    tli_manifest_put_id(t, "\",\"fields\":[{\"name\":\"key\",\"type\":\"int\",\"field-id\":", f->key_id);
+    tli_manifest_put(t, "},{\"name\":\"value\",\"type\":\"");
+    tli_manifest_put(t, f->value);
+    tli_manifest_put_id(t, "\",\"field-id\":", f->key_id + 1);
+    tli_manifest_put(t, "}]},\"logicalType\":\"map\"}");
+}
+
+/* The record of partition values: none, or the one of the default spec. */
+TLI_FN void tli_manifest_put_partition(tli_manifest_text *t, const tl_metadata *m)
+{
+    tli_manifest_put(t, "{\"type\":\"record\",\"name\":\"r102\",\"fields\":[");
+    if (m->partitioned) {
+        tli_manifest_put(t, "{\"name\":\"");
+        tli_manifest_put_name(t, m->partition_name);
+        tli_manifest_put(t, "\",\"type\":[\"null\",");
+        tli_manifest_put(t, m->transform == TL_TRANSFORM_DAY ? "{\"type\":\"int\",\"logicalType\":\"date\"}"
+                                                           : "\"int\"");
+        tli_manifest_put_id(t, "],\"default\":null,\"field-id\":", m->partition_field_id);
+        tli_manifest_put(t, "}");
+    }
+    tli_manifest_put(t, "]}");
+}
+
+TLI_FN void tli_manifest_put_fields(tli_manifest_text *t, const tli_manifest_field *fields, size_t count,
+                                    const tl_metadata *m)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const tli_manifest_field *f = &fields[i];
+        tli_manifest_put(t, i == 0 ? "{\"name\":\"" : ",{\"name\":\"");
+        tli_manifest_put(t, f->name);
+        tli_manifest_put(t, f->optional ? "\",\"type\":[\"null\"," : "\",\"type\":");
+        if (f->type == NULL)
+            tli_manifest_put_partition(t, m);
+        else if (f->type[0] == 0)
+            tli_manifest_put_map(t, f);
+        else
+            tli_manifest_put(t, f->type);
+        tli_manifest_put(t, f->optional ? "],\"default\":null" : "");
+        tli_manifest_put_id(t, ",\"field-id\":", f->id);
+        tli_manifest_put(t, "}");
+    }
+}
+
+/* Appends the schema of a manifest list (metadata NULL), or of the manifests of a table. */
+TLI_FN tl_status tli_manifest_schema(tl_buffer *out, const tl_metadata *m, tl_error *err)
+{
+    tli_manifest_text t;
+    t.out = out;
+    t.status = TL_OK;
+    t.err = err;
+    tli_manifest_put(&t, "{\"type\":\"record\",\"name\":\"");
+    tli_manifest_put(&t, m == NULL ? "manifest_file\",\"fields\":[" : "manifest_entry\",\"fields\":[");
+    if (m == NULL) {
+        tli_manifest_put_fields(&t, tli_manifest_list_fields, TLI_COUNT(tli_manifest_list_fields), m);
+    } else {
+        tli_manifest_put_fields(&t, tli_manifest_entry_fields, TLI_COUNT(tli_manifest_entry_fields), m);
+        tli_manifest_put(&t, ",{\"name\":\"data_file\",\"type\":{\"type\":\"record\",\"name\":\"r2\",\"fields\":[");
+        tli_manifest_put_fields(&t, tli_manifest_file_fields, TLI_COUNT(tli_manifest_file_fields), m);
+        tli_manifest_put(&t, "]},\"field-id\":2}");
+    }
+    tli_manifest_put(&t, "]}");
+    return t.status;
+}
+
+/* ---- a manifest ---- */
+
+/* One that is being written, and what the list will say of it: everything but path and length. */
+typedef struct tli_manifest {
+    const tl_metadata *metadata;
+    tl_buffer bytes;
+    tli_avrowrite avro;
+    tli_iceberg_manifest entry;
+    int64_t least;           /* lowest explicit number of live entries; INT64_MAX: none so far */
+    int32_t lower, upper;    /* of partition values */
+    uint8_t valued, nulled;
+    uint8_t summaries[24];   /* entry.partitions, encoded */
+} tli_manifest;
+
+/* What an entry says besides its file. */
+typedef struct tli_manifest_entry {
+    int status;
+    int64_t snapshot_id;
+    uint8_t numbered; /* the file's sequence number is written; else both numbers are null: the snapshot's */
+    uint8_t kept;     /* the file's own number is written too: an entry that was there before */
+    const tl_file *file;
+    const tl_column *columns; /* by field id */
+    size_t column_count;
+} tli_manifest_entry;
+
+TLI_FN void tli_manifest_free(tli_manifest *m)
+{
+    tl_buffer_free(&m->bytes);
+    tl_buffer_free(&m->avro.block);
+}
+
+/* Begins a manifest of the table's current schema and default spec. It is freed after a failure too. */
+TLI_FN tl_status tli_manifest_begin(tli_manifest *m, const tl_metadata *metadata, int64_t snapshot_id,
+                                    const uint8_t *sync, const tl_allocator *allocator, tl_error *err)
+{
+    tl_span pairs[12];
+    tl_buffer schema;
+    char ids[2][24];
+    tl_status st;
+    TLI_FILL(m, 0, sizeof *m);
+    TLI_FILL(&schema, 0, sizeof schema);
+    m->metadata = metadata;
+    m->least = INT64_MAX;
+    m->entry.spec_id = metadata->default_spec_id;
+    m->entry.added_snapshot_id = snapshot_id;
+    m->entry.sequence_number = m->entry.min_sequence_number = TLI_MANIFEST_UNASSIGNED;
+    m->entry.counted = 0x3f;
+    m->bytes.allocator = schema.allocator = *allocator;
+    pairs[0] = tl_text("schema");
+    pairs[1] = tl_json_raw(&metadata->json, metadata->schema);
+    pairs[2] = tl_text("schema-id");
+    pairs[3] = tli_text_span(ids[0], tli_number_i64(ids[0], metadata->current_schema_id));
+    pairs[4] = tl_text("partition-spec");
+    pairs[5] = metadata->partition_fields != NULL ? tl_json_raw(&metadata->json, metadata->partition_fields)
+                                                  : tl_text("[]");
+    pairs[6] = tl_text("partition-spec-id");
+    pairs[7] = tli_text_span(ids[1], tli_number_i64(ids[1], metadata->default_spec_id));
+    pairs[8] = tl_text("format-version");
+    pairs[9] = tl_text("2");
+    pairs[10] = tl_text("content");
+    pairs[11] = tl_text("data");
+    st = tli_manifest_schema(&schema, metadata, err);
+    if (st == TL_OK)
+        tli_avrowrite_begin(&m->avro, &m->bytes, pairs, TLI_COUNT(pairs) / 2,
+                            tli_text_span(schema.data, schema.size), sync, err);
+    tl_buffer_free(&schema);
+    return st == TL_OK ? m->avro.status : st;
+}
+
+/* What map `id` says of a column: 0 for nothing. */
+TLI_FN int tli_manifest_stat(const tl_column *c, int16_t id, uint64_t *count, tl_span *bound)
+{
+    switch (id) {
+    case 108: *count = c->size; return c->has_size;
+    case 109: *count = c->values; return c->has_values;
+    case 110: *count = c->nulls; return c->has_nulls;
+    case 137: *count = c->nans; return c->has_nans;
+    case 125: *bound = c->lower; return c->lower.data != NULL;
+    default: *bound = c->upper; return c->upper.data != NULL;
+    }
+}
+
+TLI_FN void tli_manifest_map(tli_avrowrite *w, const tli_manifest_entry *e, int16_t id)
+{
+    uint64_t count = 0;
+    tl_span bound;
+    size_t i, n = 0;
+    for (i = 0; i < e->column_count; i++)
+        n += (size_t)tli_manifest_stat(&e->columns[i], id, &count, &bound);
+    tli_avrowrite_some(w, n != 0);
+    if (n == 0)
+        return;
+    tli_avrowrite_long(w, (int64_t)n);
+    for (i = 0; i < e->column_count; i++) {
+        if (!tli_manifest_stat(&e->columns[i], id, &count, &bound))
+            continue;
+        tli_avrowrite_long(w, e->columns[i].field_id);
+        if (id == 125 || id == 128)
+            tli_avrowrite_bytes(w, bound);
+        else
+            tli_avrowrite_long(w, (int64_t)count);
+    }
+    tli_avrowrite_long(w, 0);
+}
+
+TLI_FN void tli_manifest_splits(tli_avrowrite *w, const tl_file *f)
+{
+    size_t i;
+    tli_avrowrite_some(w, f->has_split_offsets);
+    if (!f->has_split_offsets)
+        return;
+    if (f->split_count != 0)
+        tli_avrowrite_long(w, (int64_t)f->split_count);
+    for (i = 0; i < f->split_count; i++)
+        tli_avrowrite_long(w, tl_file_split_offset(f, i));
+    tli_avrowrite_long(w, 0);
+}
+
+TLI_FN void tli_manifest_file(tli_avrowrite *w, const tl_metadata *metadata, const tli_manifest_entry *e)
+{
+    static const int16_t maps[] = {108, 109, 110, 137, 125, 128};
+    const tl_file *f = e->file;
+    size_t i;
+    tli_avrowrite_long(w, 0); /* content: data */
+    tli_avrowrite_bytes(w, f->path);
+    tli_avrowrite_bytes(w, tl_text("PARQUET"));
+    if (metadata->partitioned) {
+        tli_avrowrite_some(w, f->has_partition);
+        if (f->has_partition)
+            tli_avrowrite_long(w, f->partition);
+    }
+    tli_avrowrite_long(w, (int64_t)f->records);
+    tli_avrowrite_long(w, (int64_t)f->size);
+    for (i = 0; i < TLI_COUNT(maps); i++)
+        tli_manifest_map(w, e, maps[i]);
+    tli_avrowrite_some(w, 0); /* key_metadata */
+    tli_manifest_splits(w, f);
+    tli_avrowrite_some(w, 0); /* equality_ids */
+    tli_avrowrite_some(w, f->has_sort_order_id);
+    if (f->has_sort_order_id)
+        tli_avrowrite_long(w, f->sort_order_id);
+}
+
+/* Adds an entry. */
+TLI_FN tl_status tli_manifest_add(tli_manifest *m, const tli_manifest_entry *e)
+{
+    tli_avrowrite *w = &m->avro;
+    const tl_file *f = e->file;
+    int at = e->status == TLI_MANIFEST_ADDED ? 0 : e->status == TLI_MANIFEST_EXISTING ? 1 : 2;
+    tli_avrowrite_long(w, e->status);
+    tli_avrowrite_some(w, 1);
+    tli_avrowrite_long(w, e->snapshot_id);
+    tli_avrowrite_some(w, e->numbered);
+    if (e->numbered)
+        tli_avrowrite_long(w, f->sequence_number);
+    tli_avrowrite_some(w, e->kept);
+    if (e->kept)
+        tli_avrowrite_long(w, f->file_sequence_number);
+    tli_manifest_file(w, m->metadata, e);
+    tli_avrowrite_row(w);
+    m->entry.counts[at]++;
+    m->entry.counts[at + 3] += (int64_t)f->records;
+    if (e->numbered && e->status != TLI_MANIFEST_DELETED)
+        m->least = TLI_MIN(m->least, f->sequence_number);
+    if (!f->has_partition) {
+        m->nulled = 1;
+    } else {
+        m->lower = m->valued ? TLI_MIN(m->lower, f->partition) : f->partition;
+        m->upper = m->valued ? TLI_MAX(m->upper, f->partition) : f->partition;
+        m->valued = 1;
+    }
+    return w->status;
+}
+
+/* The one summary of a table that is partitioned by one field, as an array. */
+TLI_FN void tli_manifest_summary(tli_manifest *m)
+{
+    uint8_t *at = m->summaries;
+    size_t i;
+    *at++ = 2; /* one item */
+    *at++ = m->nulled;
+    *at++ = 2; /* contains_nan is there: */
+    *at++ = 0; /* no */
+    for (i = 0; i < 2; i++) {
+        *at++ = m->valued ? 2 : 0;
+        if (!m->valued)
+            continue;
+        *at++ = 8; /* four bytes */
+        tli_bits_put_le32(at, (uint32_t)(i == 0 ? m->lower : m->upper));
+        at += 4;
+    }
+    *at++ = 0; /* no more items */
+    m->entry.partitions = tli_text_span(m->summaries, (size_t)(at - m->summaries));
+}
+
+/* Ends the manifest: m->bytes is the object, m->entry what the list says, once its path is filled in. */
+TLI_FN tl_status tli_manifest_end(tli_manifest *m)
+{
+    tl_status st = tli_avrowrite_end(&m->avro);
+    m->entry.length = (int64_t)m->bytes.size;
+    if (m->least != INT64_MAX)
+        m->entry.min_sequence_number = m->least;
+    if (m->metadata->partitioned)
+        tli_manifest_summary(m);
+    return st;
+}
+
+/* ---- the list ---- */
+
+TLI_FN void tli_manifest_list_row(tli_avrowrite *w, const tli_iceberg_manifest *m, int64_t sequence_number)
+{
+    int64_t least = m->min_sequence_number, own = m->sequence_number;
+    size_t i;
+    tli_avrowrite_bytes(w, m->path);
+    tli_avrowrite_long(w, m->length);
+    tli_avrowrite_long(w, m->spec_id);
+    tli_avrowrite_long(w, m->content);
+    tli_avrowrite_long(w, own == TLI_MANIFEST_UNASSIGNED ? sequence_number : own);
+    tli_avrowrite_long(w, least == TLI_MANIFEST_UNASSIGNED ? sequence_number : least);
+    tli_avrowrite_long(w, m->added_snapshot_id);
+    for (i = 0; i < TLI_COUNT(m->counts); i++)
+        tli_avrowrite_long(w, m->counts[i]);
+    tli_avrowrite_some(w, m->partitions.data != NULL);
+    tli_avrowrite_raw(w, m->partitions);
+    tli_avrowrite_some(w, m->key_metadata.data != NULL);
+    if (m->key_metadata.data != NULL)
+        tli_avrowrite_bytes(w, m->key_metadata);
+    tli_avrowrite_row(w);
+}
+
+/* Appends the manifest list of a snapshot. parent_id negative: it has none. Entries that cannot be carried over as they
+   are (written by format 1, or with what is not known here): TL_UNSUPPORTED. */
+TLI_FN tl_status tli_manifest_list(tl_buffer *out, const tli_iceberg_manifest *entries, size_t count,
+                                   int64_t snapshot_id, int64_t parent_id, int64_t sequence_number,
+                                   const uint8_t *sync, tl_error *err)
+{
+    tl_span pairs[8];
+    tl_buffer schema;
+    tli_avrowrite w;
+    char ids[3][24];
+    size_t i;
+    tl_status st;
+    for (i = 0; i < count; i++)
+        if (entries[i].counted != 0x3f || entries[i].lossy)
+            return tli_err(err, TL_UNSUPPORTED, "a manifest list entry that cannot be carried into a new version",
+                           TL_NO_POSITION);
+    TLI_FILL(&schema, 0, sizeof schema);
+    schema.allocator = out->allocator;
+    pairs[0] = tl_text("snapshot-id");
+    pairs[1] = tli_text_span(ids[0], tli_number_i64(ids[0], snapshot_id));
+    pairs[2] = tl_text("parent-snapshot-id");
+    pairs[3] = parent_id < 0 ? tl_text("null") : tli_text_span(ids[1], tli_number_i64(ids[1], parent_id));
+    pairs[4] = tl_text("sequence-number");
+    pairs[5] = tli_text_span(ids[2], tli_number_i64(ids[2], sequence_number));
+    pairs[6] = tl_text("format-version");
+    pairs[7] = tl_text("2");
+    st = tli_manifest_schema(&schema, NULL, err);
+    if (st == TL_OK) {
+        tli_avrowrite_begin(&w, out, pairs, TLI_COUNT(pairs) / 2, tli_text_span(schema.data, schema.size), sync, err);
+        for (i = 0; i < count; i++)
+            tli_manifest_list_row(&w, &entries[i], sequence_number);
+        st = tli_avrowrite_end(&w);
+    }
+    tl_buffer_free(&schema);
+    return st;
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>table */
 #ifndef TIMELAKE_NO_LAKE
@@ -25556,6 +26343,7 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 #undef TLI_HASH_P32_3
 #undef TLI_HASH_P32_4
 #undef TLI_HASH_P32_5
+#undef TLI_RAND_UUID
 #undef TLI_JSON_ONES
 #undef TLI_JSON_HIGHS
 #undef TLI_JSON_TOP
@@ -25587,6 +26375,7 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 #undef TLI_AVRO_EMPTY_ITEMS
 #undef TLI_AVRO_BLOCK_FIRST
 #undef TLI_AVRO_IDLE
+#undef TLI_AVROWRITE_BLOCK
 #undef TLI_DOC_PROPERTIES
 #undef TLI_JSONTYPE_TYPES
 #undef TLI_JSONTYPE_UNITS
@@ -25615,6 +26404,7 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 #undef TLI_CONTRACT_MINOR
 #undef TLI_CONTRACT_ENTRY
 #undef TLI_ICEBERG_UNSORTED
+#undef TLI_MANIFEST_UNASSIGNED
 #undef TLI_FEATURES_DEPTH
 #undef TLI_TSFIELD_DEPTH
 #undef TLI_TSFIELD_NONE

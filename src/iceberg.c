@@ -11,6 +11,11 @@ typedef struct tli_iceberg_manifest {
     int64_t added_snapshot_id;
     int64_t spec_id;
     int64_t content; /* 0: data, 1: deletes */
+    int64_t counts[6]; /* files, then rows: added, existing, deleted */
+    tl_span partitions; /* the summaries as this library writes them in Avro: an array; absent if there are none */
+    tl_span key_metadata;
+    uint8_t counted; /* a bit for each count that is there */
+    uint8_t lossy;   /* the entry says more than is kept of it here */
 } tli_iceberg_manifest;
 
 typedef struct tli_iceberg_list {
@@ -30,6 +35,7 @@ typedef struct tli_iceberg_files {
     tl_column *columns;
     int64_t *splits;
     size_t file_count, file_capacity, column_count, column_capacity, split_count, split_capacity;
+    size_t lossy; /* entries that say more than is kept of them here: no manifest with them is written anew */
 } tli_iceberg_files;
 
 /* Room for one more item of a growing array: the block, moved or not; NULL with err filled. What it grows by is charged
@@ -112,7 +118,19 @@ TLI_FN tl_status tli_iceberg_unique(const tl_avro *avro, const tl_avro_node *rec
 static const tli_iceberg_name tli_iceberg_list_names[] = {
     {"manifest_path", 500},   {"manifest_length", 501},     {"partition_spec_id", 502},
     {"content", 517},         {"sequence_number", 515},     {"min_sequence_number", 516},
-    {"added_snapshot_id", 503}};
+    {"added_snapshot_id", 503}, {"partitions", 507},        {"key_metadata", 519},
+    {"added_files_count", 504}, {"existing_files_count", 505}, {"deleted_files_count", 506},
+    {"added_rows_count", 512}, {"existing_rows_count", 513}, {"deleted_rows_count", 514}};
+
+/* Is a field of the list kept, whatever becomes of it? */
+TLI_FN int tli_iceberg_is_list_id(int32_t id)
+{
+    size_t i;
+    for (i = 0; i < TLI_COUNT(tli_iceberg_list_names); i++)
+        if (tli_iceberg_list_names[i].id == id)
+            return 1;
+    return 0;
+}
 
 TLI_FN void tli_iceberg_list_value(tli_iceberg_manifest *m, int32_t id, const tl_avro_value *v, uint32_t *seen)
 {
@@ -125,6 +143,7 @@ TLI_FN void tli_iceberg_list_value(tli_iceberg_manifest *m, int32_t id, const tl
                    {515, offsetof(tli_iceberg_manifest, sequence_number)},
                    {516, offsetof(tli_iceberg_manifest, min_sequence_number)},
                    {517, offsetof(tli_iceberg_manifest, content)}};
+    static const uint16_t counts[] = {504, 505, 506, 512, 513, 514};
     size_t i;
     int integer = v->node->kind == TL_AVRO_INT || v->node->kind == TL_AVRO_LONG;
     if (id == 500 && v->node->kind == TL_AVRO_STRING) {
@@ -136,7 +155,98 @@ TLI_FN void tli_iceberg_list_value(tli_iceberg_manifest *m, int32_t id, const tl
             TLI_COPY((char *)m + members[i].offset, &v->number, sizeof v->number);
             *seen |= 2u << i;
         }
+    for (i = 0; i < TLI_COUNT(counts) && integer; i++)
+        if (counts[i] == id) {
+            m->counts[i] = v->number;
+            m->counted |= (uint8_t)(1u << i);
+        }
+    if (id == 519 && v->node->kind == TL_AVRO_BYTES)
+        m->key_metadata = v->bytes;
+    m->lossy |= (uint8_t)(id != 519 && v->node->kind != TL_AVRO_NULL && !tli_iceberg_is_list_id(id));
 }
+
+#ifndef TIMELAKE_NO_COMMIT
+/* A partition summary that is being read; it is written anew where the list is carried into another version. */
+typedef struct tli_iceberg_summary {
+    tl_buffer out; /* of the entry: all summaries, encoded */
+    int64_t count;
+    uint8_t open;  /* within the list's summaries */
+    uint8_t contains_null, has_nan, nan;
+    tl_span bounds[2];
+} tli_iceberg_summary;
+
+TLI_FN tl_status tli_iceberg_end_summary(tli_iceberg_summary *s, tl_error *err)
+{
+    tl_status st = tli_avrowrite_put_long(&s->out, s->contains_null, err);
+    size_t i;
+    if (st == TL_OK)
+        st = tli_avrowrite_put_long(&s->out, s->has_nan, err);
+    if (st == TL_OK && s->has_nan)
+        st = tli_avrowrite_put_long(&s->out, s->nan, err);
+    for (i = 0; i < 2 && st == TL_OK; i++) {
+        st = tli_avrowrite_put_long(&s->out, s->bounds[i].data != NULL, err);
+        if (st == TL_OK && s->bounds[i].data != NULL)
+            st = tli_avrowrite_put_bytes(&s->out, s->bounds[i], err);
+    }
+    s->count++;
+    return st;
+}
+
+/* Follows the events of the list's field 507; others are passed over. */
+TLI_FN tl_status tli_iceberg_summarize(tli_iceberg_summary *s, const tl_avro *avro, const tl_avro_value *v,
+                                       tl_error *err)
+{
+    static const tli_iceberg_name names[] = {
+        {"contains_null", 509}, {"contains_nan", 518}, {"lower_bound", 510}, {"upper_bound", 511}};
+    int32_t id;
+    if (v->event == TL_AVRO_BEGIN && avro->depth == 2)
+        s->open = (uint8_t)(tli_iceberg_id(v->field, tli_iceberg_list_names, TLI_COUNT(tli_iceberg_list_names)) == 507
+                            && v->node->kind == TL_AVRO_ARRAY);
+    else if (v->event == TL_AVRO_BEGIN && avro->depth == 3) {
+        s->contains_null = s->has_nan = s->nan = 0;
+        s->bounds[0] = s->bounds[1] = tli_text_span(NULL, 0);
+    } else if (v->event == TL_AVRO_END && avro->depth == 2 && s->open)
+        return tli_iceberg_end_summary(s, err);
+    else if (v->event == TL_AVRO_END && avro->depth == 1)
+        s->open = 0;
+    if (v->event != TL_AVRO_VALUE || avro->depth != 3 || !s->open || v->node->kind == TL_AVRO_NULL)
+        return TL_OK;
+    id = tli_iceberg_id(v->field, names, TLI_COUNT(names));
+    if (id == 509)
+        s->contains_null = (uint8_t)(v->number != 0);
+    if (id == 518) {
+        s->has_nan = 1;
+        s->nan = (uint8_t)(v->number != 0);
+    }
+    if ((id == 510 || id == 511) && v->node->kind == TL_AVRO_BYTES)
+        s->bounds[id - 510] = v->bytes;
+    return TL_OK;
+}
+
+/* The row is whole: its summaries become the entry's, as one array. */
+TLI_FN tl_status tli_iceberg_take_summaries(tli_iceberg_summary *s, tli_iceberg_list *list, tli_iceberg_manifest *m,
+                                            tl_error *err)
+{
+    tl_buffer whole;
+    tl_status st = TL_OK;
+    if (s->count == 0)
+        return TL_OK;
+    TLI_FILL(&whole, 0, sizeof whole);
+    whole.allocator = list->store->allocator;
+    st = tli_avrowrite_put_long(&whole, s->count, err);
+    if (st == TL_OK)
+        st = tli_mem_append(&whole, s->out.data, s->out.size, err);
+    if (st == TL_OK)
+        st = tli_avrowrite_put_long(&whole, 0, err);
+    m->partitions = tli_text_span(whole.data, whole.size);
+    if (st == TL_OK)
+        st = tli_iceberg_keep(list->store, &m->partitions, err);
+    tl_buffer_free(&whole);
+    s->out.size = 0;
+    s->count = 0;
+    return st;
+}
+#endif
 
 /* One row of the list is whole: path, length, spec and snapshot must have been there. */
 TLI_FN tl_status tli_iceberg_list_row(tli_iceberg_list *list, tli_iceberg_manifest *m, uint32_t seen,
@@ -157,6 +267,8 @@ TLI_FN tl_status tli_iceberg_list_row(tli_iceberg_list *list, tli_iceberg_manife
     list->capacity = (uint32_t)capacity;
     st = tli_iceberg_keep(list->store, &m->path, err);
     if (st == TL_OK)
+        st = tli_iceberg_keep(list->store, &m->key_metadata, err);
+    if (st == TL_OK)
         list->entries[list->count++] = *m;
     return st;
 }
@@ -169,18 +281,56 @@ TLI_FN void tli_iceberg_free_list(tli_iceberg_list *list)
     TLI_FILL(list, 0, sizeof *list);
 }
 
+TLI_FN tl_status tli_iceberg_read_rows(tli_iceberg_list *list, tl_avro *avro, const tl_limits *limits, tl_error *err)
+{
+    const size_t names = TLI_COUNT(tli_iceberg_list_names);
+#ifndef TIMELAKE_NO_COMMIT
+    tli_iceberg_summary summary;
+#endif
+    tl_avro_value v;
+    tli_iceberg_manifest m;
+    uint32_t seen = 0;
+    tl_status st = tli_iceberg_unique(avro, &avro->nodes[0], tli_iceberg_list_names, names, err);
+    TLI_FILL(&m, 0, sizeof m);
+#ifndef TIMELAKE_NO_COMMIT
+    TLI_FILL(&summary, 0, sizeof summary);
+    summary.out.allocator = list->store->allocator;
+#endif
+    v.event = TL_AVRO_VALUE;
+    while (st == TL_OK && v.event != TL_AVRO_EOF) {
+        st = tl_avro_next(avro, &v, err);
+        if (st != TL_OK)
+            break;
+        if (v.event == TL_AVRO_VALUE && avro->depth == 1)
+            tli_iceberg_list_value(&m, tli_iceberg_id(v.field, tli_iceberg_list_names, names), &v, &seen);
+#ifndef TIMELAKE_NO_COMMIT
+        st = tli_iceberg_summarize(&summary, avro, &v, err);
+        if (st == TL_OK && v.event == TL_AVRO_ROW)
+            st = tli_iceberg_take_summaries(&summary, list, &m, err);
+#endif
+        if (st != TL_OK || v.event != TL_AVRO_ROW)
+            continue;
+        if (avro->rows > limits->batches)
+            st = tli_err_need(err, TL_LIMIT, "limits.batches", TL_NO_POSITION, avro->rows);
+        else
+            st = tli_iceberg_list_row(list, &m, seen, err);
+        TLI_FILL(&m, 0, sizeof m);
+        seen = 0;
+    }
+#ifndef TIMELAKE_NO_COMMIT
+    tl_buffer_free(&summary.out);
+#endif
+    return st;
+}
+
 /* Reads a manifest list. On failure nothing is held. */
 TLI_FN tl_status tli_iceberg_read_list(tli_iceberg_list *list, const void *bytes, size_t size, const tl_limits *limits,
                                        const tl_allocator *allocator, tl_error *err)
 {
     tl_allocator a = tli_mem_allocator(allocator);
     tl_avro *avro;
-    tl_avro_value v;
-    tli_iceberg_manifest m;
-    uint32_t seen = 0;
     tl_status st;
     TLI_FILL(list, 0, sizeof *list);
-    TLI_FILL(&m, 0, sizeof m);
     list->store = tli_mem_store_new(&a, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
     avro = (tl_avro *)tli_mem_new(&a, sizeof *avro);
     if (list->store == NULL || avro == NULL) {
@@ -190,25 +340,7 @@ TLI_FN tl_status tli_iceberg_read_list(tli_iceberg_list *list, const void *bytes
     }
     st = tl_avro_open(avro, bytes, size, limits, &a, err);
     if (st == TL_OK)
-        st = tli_iceberg_unique(avro, &avro->nodes[0], tli_iceberg_list_names, TLI_COUNT(tli_iceberg_list_names), err);
-    v.event = TL_AVRO_VALUE;
-    while (st == TL_OK && v.event != TL_AVRO_EOF) {
-        st = tl_avro_next(avro, &v, err);
-        if (st != TL_OK)
-            break;
-        if (v.event == TL_AVRO_VALUE && avro->depth == 1)
-            tli_iceberg_list_value(&m, tli_iceberg_id(v.field, tli_iceberg_list_names,
-                                                      TLI_COUNT(tli_iceberg_list_names)),
-                                   &v, &seen);
-        if (v.event == TL_AVRO_ROW) {
-            if (avro->rows > limits->batches)
-                st = tli_err_need(err, TL_LIMIT, "limits.batches", TL_NO_POSITION, avro->rows);
-            else
-                st = tli_iceberg_list_row(list, &m, seen, err);
-            TLI_FILL(&m, 0, sizeof m);
-            seen = 0;
-        }
-    }
+        st = tli_iceberg_read_rows(list, avro, limits, err);
     tl_avro_close(avro);
     tli_mem_delete(&a, avro, sizeof *avro);
     if (st != TL_OK)
@@ -239,6 +371,7 @@ typedef struct tli_iceberg_entry {
     size_t expect;  /* where the map's next id probably is */
     uint8_t unsorted;
     uint32_t partition_depth; /* of the partition record, 0: not within */
+    uint8_t lossy;
 } tli_iceberg_entry;
 
 enum {
@@ -389,6 +522,14 @@ TLI_FN tl_status tli_iceberg_scalar(tli_iceberg_files *f, tli_iceberg_entry *e, 
     return TL_OK;
 }
 
+/* Does a value of a data file say what a rewrite would lose? */
+TLI_FN int tli_iceberg_is_more(int32_t id, const tl_avro_value *v)
+{
+    if (id == 101 || (id < 0 && tl_span_equal(v->field->name, tl_text("file_format"))))
+        return !tl_span_equal(v->bytes, tl_text("PARQUET"));
+    return v->node->kind != TL_AVRO_NULL && id != 134 && id != 100 && id != 103 && id != 104 && id != 140;
+}
+
 /* Where in an entry a value stands is told by the frames that are open: entry, data_file, then what is in it. */
 TLI_FN tl_status tli_iceberg_value(tli_iceberg_files *f, tli_iceberg_entry *e, const tl_avro *avro,
                                    const tl_avro_value *v, tl_error *err)
@@ -408,9 +549,12 @@ TLI_FN tl_status tli_iceberg_value(tli_iceberg_files *f, tli_iceberg_entry *e, c
             return tli_err(err, TL_CORRUPT, "a manifest's statistics are no map", TL_NO_POSITION);
         return tli_iceberg_pair(f, e, v, err);
     }
-    if (avro->depth > 2) /* in something that is not read here */
+    if (avro->depth > 2) { /* in something that is not read here */
+        e->lossy = 1;
         return TL_OK;
+    }
     id = tli_iceberg_id(v->field, tli_iceberg_entry_names, TLI_COUNT(tli_iceberg_entry_names));
+    e->lossy |= (uint8_t)(avro->depth == 2 && tli_iceberg_is_more(id, v));
     if ((id == 134 || id >= 100) != (avro->depth == 2)) /* names repeat between entry and data_file */
         return TL_OK;
     return tli_iceberg_scalar(f, e, id, v, err);
@@ -478,6 +622,7 @@ TLI_FN tl_status tli_iceberg_row(tli_iceberg_files *f, tli_iceberg_entry *e, con
     if (files == NULL)
         return err->status;
     f->files = files;
+    f->lossy += e->lossy;
     tli_iceberg_inherit(e, m);
     if (m->spec_id != f->metadata->default_spec_id) { /* the number of another partitioning */
         e->file.has_partition = 0;

@@ -177,7 +177,7 @@ TLI_FN tl_transform tli_metadata_transform(tl_span s)
 TLI_FN tl_status tli_metadata_read_spec(tl_metadata *m, tl_error *err)
 {
     const tl_json_node *root = m->json.root, *spec, *fields, *first;
-    int64_t source;
+    int64_t source, field;
     tl_span transform;
     tl_status st = tli_metadata_by_id(m, tli_metadata_get(m, root, "partition-specs"), "spec-id", m->default_spec_id,
                                       &spec, err);
@@ -191,20 +191,24 @@ TLI_FN tl_status tli_metadata_read_spec(tl_metadata *m, tl_error *err)
         return TL_OK;
     if (fields->kind != TL_JSON_ARRAY)
         return tli_metadata_bad(fields, "not a list", err);
+    m->partition_fields = fields;
     m->partitioned = fields->count != 0;
     if (fields->count != 1)
         return TL_OK;
     first = tl_json_first(fields);
     st = tli_metadata_int(m, first, "source-id", 0, &source, err);
     if (st == TL_OK)
+        st = tli_metadata_int(m, first, "field-id", 1000, &field, err); /* format 1 has none: they begin at 1000 */
+    if (st == TL_OK)
         st = tli_metadata_text(m, first, "transform", &transform, err);
     if (st == TL_OK)
         st = tli_metadata_text(m, first, "name", &m->partition_name, err);
     if (st != TL_OK)
         return st;
-    if (source < INT32_MIN || source > INT32_MAX)
+    if (source < INT32_MIN || source > INT32_MAX || field < INT32_MIN || field > INT32_MAX)
         return tli_metadata_bad(first, "a partition field without a valid source", err);
     m->partition_source_id = (int32_t)source;
+    m->partition_field_id = (int32_t)field;
     m->transform = tli_metadata_transform(transform);
     return TL_OK;
 }

@@ -38,6 +38,7 @@ typedef struct tl_metadata {
     uint8_t partitioned;          /* the default spec has fields */
     tl_transform transform;       /* of the default spec's only field; OTHER when it has several */
     int32_t partition_source_id;  /* field id of the column that is partitioned by */
+    int32_t partition_field_id;   /* of the partition field itself */
     tl_span partition_name;
     tl_span uuid;
     tl_span location;             /* without a slash at its end */
@@ -49,6 +50,7 @@ typedef struct tl_metadata {
     const tl_json_node *schema;   /* the current schema */
     const tl_json_node *snapshot; /* the current snapshot, NULL if none */
     const tl_json_node *properties;
+    const tl_json_node *partition_fields; /* of the default spec; NULL if there is none */
     tl_contract contract;
     tl_json json;
 } tl_metadata;

@@ -147,6 +147,7 @@
      TIMELAKE_NO_HEAD_ARROW   all  removes the arrow codec, and with it Arrow IPC streams, zstd and LZ4
      TIMELAKE_NO_HEAD_JSON    all  removes the json codec
      TIMELAKE_NO_LAKE         all  removes tables: loading, the metadata chain with Avro, planning
+     TIMELAKE_NO_COMMIT       all  removes committing to tables (NO_LAKE does too)
      TIMELAKE_NO_PROBE        all  removes the probe of numbered sequences
      TIMELAKE_NO_LOG          all  removes the log of timeseries tables and the checker of its protocol
      TIMELAKE_NO_STDLIB       one  no C library: an allocator must be given everywhere, and the linker must find memcpy,

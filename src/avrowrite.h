@@ -1,0 +1,3 @@
+/* >>avrowrite: private room, nothing public. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
