@@ -195,6 +195,9 @@ bench-load: timelake.h
 ##   make bench-probe  the probe: warm reads a second, memory of a million idle ones
 bench-probe: $(BUILD)/bench/probe
 	@$<
+##   make bench-cost  dollars a month of each way to follow a numbered sequence, simulated
+bench-cost: $(BUILD)/bench/cost
+	@$<
 $(BUILD)/bench/%: bench/%.c $(DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(GUESS) -O2 $(CFLAGS) -o $@ $<
@@ -249,7 +252,7 @@ help:
 	@sed -n 's/^##//p' Makefile
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
-.PHONY: demo all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-probe tsan rooms \
+.PHONY: demo all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-probe bench-cost tsan rooms \
         tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
 
 print-%: # a variable, for tools/

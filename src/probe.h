@@ -114,7 +114,9 @@ typedef struct tl_probe_call {
 } tl_probe_call;
 
 /* The newest object: done with id and body, none when there is no object. Checked against the boundary where the layout
-   has one; unchecked: may return an object that is collected already. */
+   has one; unchecked: may return an object that is collected already, and that was newest at no moment of the call.
+   Where the collector spares objects for some time after they are written, an unchecked read that ends within that time
+   (clocks' differences taken off) after a checked one began is as good: half the requests of an idle reader. */
 TL_API void tl_probe_latest(tl_probe_call *call, tl_probe *probe);
 TL_API void tl_probe_latest_unchecked(tl_probe_call *call, tl_probe *probe);
 
