@@ -76,6 +76,7 @@
      >>probe      both  the newest object of a numbered sequence, for the price of one GET when nothing changed
      >>lake       both  what a process knows
      >>load       both  opening a table
+     >>log        both  timeseries tables on a store
      >>implementation  where the code begins
 
    ---------------------------------------------------------------------------------------------------------------------
@@ -2212,6 +2213,103 @@ typedef struct tl_load {
    (formats that are newer, delete files), TL_STORE, TL_LIMIT, ... and the key. */
 TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const tl_load_options *options);
 #endif /* TIMELAKE_NO_LAKE */
+
+/* >>log: timeseries tables on a store: refresh, append, add columns, create, resolve, repair.
+
+   A tl_log is a handle: one table, and the state that was last seen of it. Calls on it are machines, one at a time. The
+   handle moves only when a call is done; plans and snapshots keep the state they were made on.
+
+   State table:
+   | state | request | then |
+   | --- | --- | --- |
+   | CURRENT | get CURRENT | read: unchanged: DONE, else COMMITS. Write: not the handle's version: conflict. Else PUT |
+   | COMMITS | get the handle's last commit again and those after it, or all | all in: DONE. The last is another: all |
+   | PUT | put commit, if absent | there: POINT. Exists: lost. Unknown: READ-BACK. Failed: failed |
+   | READ-BACK | get that commit | ours: POINT. Foreign: lost. Absent: PUT again. Else ambiguous |
+   | POINT | put CURRENT, if it is as it was read | ok: DONE. Else LOOK |
+   | LOOK | get CURRENT | names it, or a later one: DONE. POINT unclear: again. Else WITHDRAW. Not readable: ambiguous |
+   | WITHDRAW | delete the commit | gone: LOOK-AGAIN. Else ambiguous |
+   | LOOK-AGAIN | get CURRENT | somebody published it meanwhile: RESTORE. Else failed |
+   | RESTORE | put the commit, if absent | there: DONE. Else ambiguous |
+   | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Valid: POINT, then RESTORE. Torn: failed, or REMOVE |
+   | REMOVE | delete it | DONE |
+   | RESOLVE | get CURRENT | READ-BACK |
+
+   Nothing that CURRENT may name is ever deleted. A lost race is TL_CONFLICT (the winner has moved CURRENT already) or
+   TL_EXISTS (not yet). After TL_AMBIGUOUS tl_log_resolve finds out. Requests are not sent twice by themselves. */
+#ifndef TIMELAKE_NO_LOG
+
+/* Borrowed by tl_log_init and everything that uses the handle. Zero: the defaults. */
+typedef struct tl_log_settings {
+    tl_op_options op;
+    const tl_client *client; /* features that this program supports; NULL: tl_client_all */
+    uint64_t decoded_bytes;  /* most memory of a state; 16 GiB */
+    uint32_t window;         /* commits asked for at once; 0: 256 */
+    uint32_t rounds;         /* attempts while answers are unclear; 0: 3 */
+    uint8_t seed[16];        /* from the system, for commits to be told apart; writing refuses zero */
+} tl_log_settings;
+
+/* A handle. Read `state`: NULL before the first call is done. */
+typedef struct tl_log {
+    tl_log_state *state;
+    const tl_log_settings *settings;
+    tl_span location;
+    uint64_t writes;
+} tl_log;
+
+/* The location is borrowed, and may end in a slash. */
+TL_API void tl_log_init(tl_log *log, tl_span location, const tl_log_settings *settings);
+
+/* Drops the state. No call may be running. */
+TL_API void tl_log_free(tl_log *log);
+
+/* A call on a handle. Read the first members after the end of op. */
+typedef struct tl_log_call {
+    tl_op op;
+    tl_fault fault;   /* which rule, when it failed; of TL_NONE too */
+    uint64_t version; /* the handle's at the end */
+    uint8_t changed;  /* of a refresh: the state is another one */
+    uint8_t repaired; /* of a repair: 0 nothing to do, 1 rolled forward, 2 removed */
+    tl_log *log;
+    tl_log_plan plan;
+    tl_log_replay replay;
+    tl_log_state *next;
+    tl_buffer text; /* of the commit */
+    tl_span body;
+    tl_fault first; /* why publishing failed, before it was looked at */
+    struct tli_blob *etag;
+    char *keys;
+    size_t keys_size;
+    uint64_t from, current;
+    uint32_t taken, tries;
+    uint8_t kind, state;
+    uint8_t planned, replaying, based, unclear, mismatch, unconditional, again, remove;
+    char pointer[24];
+} tl_log_call;
+
+/* Opens the table, or brings the handle up to date: then only what is new is read. None when there is no table. */
+TL_API void tl_log_refresh(tl_log_call *call, tl_log *log);
+
+/* Adds columns: see tl_log_plan_columns. Features are judged by the handle's state before the request is looked at, the
+   request before the log is read. */
+TL_API void tl_log_add_columns(tl_log_call *call, tl_log *log, const tl_log_field *fields, uint32_t nodes);
+
+/* Commits any actions: segments that were uploaded, removed ones, coverage, metadata. See tl_log_plan_actions. */
+TL_API void tl_log_commit(tl_log_call *call, tl_log *log, const tl_log_action *actions, size_t count);
+
+/* Creates the table: TL_EXISTS when CURRENT names a commit, or one was left by a crash. */
+TL_API void tl_log_create(tl_log_call *call, tl_log *log, const tl_log_meta *meta);
+
+/* A commit one past CURRENT stops all writers: left by a writer that died, or the work of one that is just publishing.
+   Refreshes the handle, then looks for it, and publishes it when it is whole and valid. What is none is reported, and
+   deleted only when `remove` says so. One that needs features which this program has not stays. To be called when no
+   writer is at work: on a store without ETags a writer that wakes up later can move CURRENT back. */
+TL_API void tl_log_repair(tl_log_call *call, tl_log *log, int remove);
+
+/* After a write that ended ambiguous, before tl_op_end: the same call goes on, looks what became of the commit,
+   publishes it when nobody else has the version, and ends anew: done, lost, or ambiguous again. TL_MISUSE otherwise. */
+TL_API tl_status tl_log_resolve(tl_log_call *call);
+#endif /* TIMELAKE_NO_LOG */
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -21164,7 +21262,8 @@ TL_API tl_status tl_protocol_follows(const tl_protocol *before, const tl_protoco
 /* >>tsfield */
 #ifndef TIMELAKE_NO_LOG
 
-#define TLI_TSFIELD_DEPTH 128u /* of nested fields: more than JSON that nests 127 deep can hold */
+#define TLI_TSFIELD_DEPTH 128u  /* of nested fields that a caller gives */
+#define TLI_TSFIELD_FRAMES 44u /* of those in JSON that nests 127 deep: a list takes 3 levels */
 
 /* ---- text ---- */
 
@@ -21247,6 +21346,10 @@ TLI_FN int tli_tsfield_mark(tl_span *text, char mark)
     tli_tsfield_skip_white(text);
     return 1;
 }
+
+/* Of the years -262143 to 262142, in UTC too. */
+#define TLI_TSFIELD_FIRST INT64_C(-8334601315200)
+#define TLI_TSFIELD_LAST INT64_C(8210266876799)
 
 /* Days since 1970 of a date of the Gregorian calendar; 0 when there is no such day. */
 TLI_FN int tli_tsfield_days(int64_t year, int64_t month, int64_t day, int64_t *days)
@@ -21350,7 +21453,7 @@ TL_API int tl_log_time_parse(tl_span text, tl_log_time *time)
         return 0;
     tli_tsfield_skip_white(&text);
     time->seconds = days * 86400 + clock - offset;
-    return text.size == 0;
+    return text.size == 0 && time->seconds >= TLI_TSFIELD_FIRST && time->seconds <= TLI_TSFIELD_LAST;
 }
 
 TL_API size_t tl_log_time_text(char *out, tl_log_time time)
@@ -21626,9 +21729,10 @@ TLI_FN int tli_tsfield_notes(tli_tsfield_source *s, const tl_json_node *node, tl
 
 /* What a nested type takes its fields from. */
 typedef struct tli_tsfield_frame {
-    uint32_t field;                  /* whose fields these are; of the outermost none */
-    const tl_json_node *list, *next; /* of a struct: the array and the element to come */
-    const tl_json_node *single[2];   /* of a list and a map: the fields to come */
+    const tl_json_node *list;  /* of a struct: the array of fields */
+    const tl_json_node *next;  /* the field to come */
+    const tl_json_node *value; /* of a map: the field after that */
+    uint32_t field;            /* whose fields these are; of the outermost none */
 } tli_tsfield_frame;
 
 /* The parameters of a type: {"Name":{...}}. Nested types fill the frame. */
@@ -21662,11 +21766,11 @@ TLI_FN int tli_tsfield_parameters(tli_tsfield_source *s, tl_log_field *f, const 
         frame->next = tl_json_first(v[5]);
         return 1;
     case TL_LOG_LIST:
-        frame->single[0] = v[6];
+        frame->next = v[6];
         return v[6] != NULL || tli_tsfield_bad(s, "the element of a list is expected", p);
     default:
-        frame->single[0] = v[7];
-        frame->single[1] = tl_json_present(v[8]) ? v[8] : NULL;
+        frame->next = v[7];
+        frame->value = tl_json_present(v[8]) ? v[8] : NULL;
         return (v[7] != NULL || tli_tsfield_bad(s, "the key of a map is expected", p))
                && tli_tsfield_flag(s, v[9], &f->keys_sorted) && tli_tsfield_notes(s, v[10], &f->entries)
                && tli_tsfield_notes(s, v[11], &f->nulls);
@@ -21707,13 +21811,12 @@ TLI_FN int tli_tsfield_column(tli_tsfield_source *s, const tl_json_node *node, t
 /* The next field of the innermost nested type, or NULL. */
 TLI_FN const tl_json_node *tli_tsfield_below(tli_tsfield_frame *frame)
 {
-    const tl_json_node *node = frame->single[0];
-    if (frame->list != NULL) {
-        node = frame->next;
-        frame->next = node == NULL ? NULL : tl_json_next(frame->list, node);
-    } else {
-        frame->single[0] = frame->single[1];
-        frame->single[1] = NULL;
+    const tl_json_node *node = frame->next;
+    if (frame->list == NULL) {
+        frame->next = frame->value;
+        frame->value = NULL;
+    } else if (node != NULL) {
+        frame->next = tl_json_next(frame->list, node);
     }
     return node;
 }
@@ -21726,7 +21829,7 @@ TLI_INLINE tl_log_field *tli_tsfield_at(const tl_buffer *fields, uint32_t i)
 /* Decodes columns into `fields`, one tl_log_field behind the other. Answers 1, or 0 with s->status. */
 TLI_FN int tli_tsfield_fill(tli_tsfield_source *s, const tl_json_node *columns, tl_buffer *fields, uint32_t *count)
 {
-    tli_tsfield_frame stack[TLI_TSFIELD_DEPTH];
+    tli_tsfield_frame stack[TLI_TSFIELD_FRAMES];
     uint32_t depth = 1;
     stack[0].list = columns;
     stack[0].next = tl_json_first(columns);
@@ -21750,9 +21853,9 @@ TLI_FN int tli_tsfield_fill(tli_tsfield_source *s, const tl_json_node *columns, 
             return 0;
         tli_tsfield_at(fields, *count)->nodes = 1;
         below.field = (*count)++;
-        if (below.list == NULL && below.single[0] == NULL)
+        if (below.list == NULL && below.next == NULL)
             continue;
-        if (depth == TLI_TSFIELD_DEPTH)
+        if (depth == TLI_TSFIELD_FRAMES)
             return tli_tsfield_bad(s, "types are nested too deep", node);
         stack[depth++] = below;
     }
@@ -26310,6 +26413,711 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 }
 #endif /* TIMELAKE_NO_LAKE */
 
+/* >>log */
+#ifndef TIMELAKE_NO_LOG
+enum { TLI_LOG_REFRESH, TLI_LOG_WRITE, TLI_LOG_CREATE, TLI_LOG_REPAIR };
+
+enum {
+    TLI_LOG_CURRENT, TLI_LOG_COMMITS, TLI_LOG_PUT, TLI_LOG_READ_BACK, TLI_LOG_POINT, TLI_LOG_LOOK, TLI_LOG_WITHDRAW,
+    TLI_LOG_LOOK_AGAIN, TLI_LOG_RESTORE, TLI_LOG_ORPHAN, TLI_LOG_REMOVE, TLI_LOG_RESOLVE
+};
+
+#define TLI_LOG_POINTER_BYTES 65536u /* of CURRENT; it has 2 to 21 */
+
+/* ---- keys and requests ---- */
+
+TLI_FN uint32_t tli_log_window(const tl_log *log)
+{
+    return log->settings->window != 0 ? TLI_MIN(log->settings->window, 4096u) : 256u;
+}
+
+TLI_FN tl_span tli_log_location(const tl_log *log)
+{
+    tl_span s = log->location;
+    while (s.size != 0 && s.data[s.size - 1] == '/')
+        s.size--;
+    return s;
+}
+
+/* The key of a commit, or of CURRENT (version 0), in place `place`. */
+TLI_FN tl_span tli_log_key(tl_log_call *call, uint32_t place, uint64_t version)
+{
+    static const char pointer[] = "_timeseries_log/CURRENT";
+    tl_span root = tli_log_location(call->log);
+    char *key = call->keys + (size_t)place * (root.size + 1 + TL_LOG_NAME);
+    size_t n = root.size;
+    if (n != 0)
+        TLI_COPY(key, root.data, n);
+    key[n++] = '/';
+    if (version == 0) {
+        TLI_COPY(key + n, pointer, sizeof pointer - 1);
+        return tli_text_span(key, n + sizeof pointer - 1);
+    }
+    return tli_text_span(key, n + tl_log_commit_name(key + n, version));
+}
+
+/* The only request of a round, about a commit or CURRENT (version 0). */
+TLI_FN tl_request *tli_log_ask(tl_log_call *call, uint8_t state, tl_request_kind kind, uint64_t version)
+{
+    tl_request *r;
+    tli_op_clear(&call->op);
+    call->state = state;
+    r = tli_op_request(&call->op, kind, tli_log_key(call, 0, version),
+                       kind == TL_DELETE ? TL_PURPOSE_CLEAN_UP : version != 0 ? TL_PURPOSE_COMMIT : TL_PURPOSE_HINT);
+    if (r != NULL && kind == TL_GET && version == 0)
+        r->accept = TLI_MIN(r->accept, (uint64_t)TLI_LOG_POINTER_BYTES);
+    return r;
+}
+
+TLI_FN int tli_log_get(tl_log_call *call, uint8_t state, uint64_t version)
+{
+    (void)tli_log_ask(call, state, TL_GET, version);
+    return 1;
+}
+
+/* ---- ends ---- */
+
+/* Ends with call->fault. */
+TLI_FN int tli_log_refuse(tl_log_call *call, tl_span key)
+{
+    const tl_error *why = &call->fault.error;
+    tli_op_fail(&call->op, why->status, why->text, why->position);
+    call->op.error.need = why->need;
+    tli_op_about(&call->op, key, tli_text_span(NULL, 0));
+    return 1;
+}
+
+TLI_FN int tli_log_fail(tl_log_call *call, tl_fault_kind kind, tl_status status, const char *text, uint64_t version)
+{
+    call->fault.version = 0;
+    (void)tli_features_fault(&call->fault, kind, status, text, TL_NO_POSITION);
+    return tli_log_refuse(call, call->keys == NULL ? call->log->location : tli_log_key(call, 1, version));
+}
+
+TLI_FN int tli_log_ambiguous(tl_log_call *call, const char *text)
+{
+    return tli_log_fail(call, TL_FAULT_AMBIGUOUS, TL_AMBIGUOUS, text, call->plan.version);
+}
+
+/* Ends because of an answer that is no good. */
+TLI_FN int tli_log_bad(tl_log_call *call, const tli_op_slot *slot)
+{
+    tl_fault_kind kind = slot->outcome == TL_OUTCOME_NOT_FOUND ? TL_FAULT_NOT_FOUND : TL_FAULT_IO;
+    tli_op_fail_answer(&call->op, slot);
+    call->fault.version = 0;
+    (void)tli_features_fault(&call->fault, kind, call->op.error.status, call->op.error.text, TL_NO_POSITION);
+    return 1;
+}
+
+/* The handle takes the new state. */
+TLI_FN int tli_log_moved(tl_log_call *call)
+{
+    tl_log *log = call->log;
+    tl_log_state_drop(log->state);
+    log->state = call->next;
+    call->next = NULL;
+    call->changed = 1;
+    call->version = log->state->version;
+    tli_op_finish(&call->op, TL_DONE);
+    return 1;
+}
+
+TLI_FN int tli_log_done(tl_log_call *call)
+{
+    call->version = call->log->state->version;
+    tli_op_finish(&call->op, TL_DONE);
+    return 1;
+}
+
+/* ---- CURRENT ---- */
+
+/* What answer 0 says CURRENT is: 1 with *version (0: there is none), or 0 with call->fault. Keeps the ETag. */
+TLI_FN int tli_log_read_pointer(tl_log_call *call, uint64_t *version)
+{
+    const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    tli_mem_blob_drop(call->etag);
+    call->etag = NULL;
+    *version = 0;
+    call->fault.version = 0;
+    if (slot->outcome == TL_OUTCOME_NOT_FOUND)
+        return 1;
+    if (slot->outcome != TL_OUTCOME_OK) {
+        (void)tli_features_fault(&call->fault, TL_FAULT_IO, TL_STORE, "CURRENT cannot be read", TL_NO_POSITION);
+        return 0;
+    }
+    if (slot->etag.size != 0) /* without memory for it: put without a condition */
+        call->etag = tli_mem_blob(&call->op.options.allocator, slot->etag.data, slot->etag.size, NULL, NULL, NULL, 0);
+    return tl_log_current_parse(slot->body->data, slot->body->size, version, &call->fault) == TL_OK;
+}
+
+TLI_FN int tli_log_orphan(tl_log_call *call);
+TLI_FN int tli_log_put(tl_log_call *call);
+
+/* ---- COMMITS ---- */
+
+TLI_FN tl_log_options tli_log_options(const tl_log *log)
+{
+    tl_log_options o;
+    TLI_FILL(&o, 0, sizeof o);
+    o.client = log->settings->client;
+    o.decoded_bytes = log->settings->decoded_bytes;
+    o.allocator = log->settings->op.allocator;
+    o.seed = tli_hash_xxh64(log->settings->seed, sizeof log->settings->seed, 0);
+    return o;
+}
+
+/* Asks for the next window: `from` is the first one that is wanted. */
+TLI_FN int tli_log_more(tl_log_call *call)
+{
+    uint32_t i, n = tli_log_window(call->log);
+    tli_op_clear(&call->op);
+    call->state = TLI_LOG_COMMITS;
+    call->taken = 0;
+    n = (uint32_t)TLI_MIN((uint64_t)n, call->current - call->from + 1);
+    for (i = 0; i < n; i++)
+        if (tli_op_request(&call->op, TL_GET, tli_log_key(call, i, call->from + i), TL_PURPOSE_COMMIT) == NULL)
+            return 1;
+    return 1;
+}
+
+/* Reads up to call->current: from the handle's state on when it is older, whose last commit is looked at again. */
+TLI_FN int tli_log_read(tl_log_call *call, const tl_log_state *base)
+{
+    tl_log_options options = tli_log_options(call->log);
+    if (call->replaying)
+        tl_log_replay_end(&call->replay);
+    tl_log_replay_begin(&call->replay, base, &options);
+    call->replaying = 1;
+    call->based = base != NULL;
+    call->from = base != NULL ? base->version : 1;
+    return tli_log_more(call);
+}
+
+TLI_FN int tli_log_read_all(tl_log_call *call)
+{
+    tl_status st = tl_log_replay_finish(&call->replay, &call->next, &call->fault);
+    if (st != TL_OK)
+        return tli_log_refuse(call, tli_log_key(call, 1, call->current));
+    if (call->kind != TLI_LOG_REPAIR)
+        return tli_log_moved(call);
+    tl_log_state_drop(call->log->state);
+    call->log->state = call->next;
+    call->next = NULL;
+    call->changed = 1;
+    return tli_log_orphan(call);
+}
+
+/* Takes commits in until all are, or until this step has had its share. */
+TLI_FN int tli_log_take_commits(tl_log_call *call)
+{
+    uint64_t share = call->op.options.step_bytes, bytes = 0;
+    for (; call->taken < call->op.slot_count; call->taken++) {
+        tli_op_slot *slot = tli_op_answer(&call->op, call->taken);
+        uint64_t version = call->from + call->taken;
+        if (call->based && version == call->log->state->version) { /* is it still what the state was made of? */
+            if (slot->outcome != TL_OUTCOME_OK && slot->outcome != TL_OUTCOME_NOT_FOUND)
+                return tli_log_bad(call, slot);
+            if (slot->outcome != TL_OUTCOME_OK
+                || tli_hash_xxh64(slot->body->data, slot->body->size, 0) != call->log->state->digest)
+                return tli_log_read(call, NULL);
+            continue;
+        }
+        if (slot->outcome != TL_OUTCOME_OK)
+            return tli_log_bad(call, slot);
+        if (share != 0 && bytes >= share)
+            return 0;
+        bytes += slot->body->size;
+        if (tl_log_replay_commit(&call->replay, version, slot->body->data, slot->body->size, &call->fault) != TL_OK)
+            return tli_log_refuse(call, slot->request.key);
+    }
+    call->from += call->taken;
+    return call->from > call->current ? tli_log_read_all(call) : tli_log_more(call);
+}
+
+/* Reading: how far is the handle? */
+TLI_FN int tli_log_compare(tl_log_call *call)
+{
+    const tl_log_state *state = call->log->state;
+    if (call->current == 0 && state == NULL) {
+        (void)tli_features_fault(&call->fault, TL_FAULT_EMPTY_TABLE, TL_ABSENT, "no such table", TL_NO_POSITION);
+        tli_op_finish(&call->op, TL_NONE);
+        return 1;
+    }
+    if (call->current == 0)
+        return tli_log_fail(call, TL_FAULT_UNINITIALIZED, TL_ABSENT, "CURRENT is gone", 0);
+    if (state != NULL && state->version == call->current)
+        return call->kind == TLI_LOG_REPAIR ? tli_log_orphan(call) : tli_log_done(call);
+    return tli_log_read(call, state != NULL && state->version < call->current ? state : NULL);
+}
+
+/* ---- publishing ---- */
+
+/* The instant of a commit: the clock's milliseconds, and below them what tells this writer's commits from others'. */
+TLI_FN tl_log_time tli_log_now(tl_log_call *call)
+{
+    tl_log_time time;
+    int64_t now = call->op.now, rest = now % 1000;
+    uint64_t salt = tli_hash_xxh64(call->log->settings->seed, sizeof call->log->settings->seed,
+                                   ++call->log->writes ^ (uint64_t)now << 20);
+    rest += rest < 0 ? 1000 : 0;
+    time.seconds = (now - rest) / 1000;
+    time.nanos = (uint32_t)rest * 1000000 + (uint32_t)(salt % 1000000);
+    return time;
+}
+
+TLI_FN int tli_log_write(tl_log_call *call)
+{
+    uint64_t expected = call->plan.version - 1;
+    if (call->kind == TLI_LOG_CREATE && call->current != 0)
+        return tli_log_fail(call, TL_FAULT_EXISTS, TL_EXISTS, "there is a table already", 0);
+    if (call->current != expected) {
+        (void)tli_log_fail(call, TL_FAULT_CONFLICT, TL_CONFLICT, "another writer was first", 0);
+        call->fault.expected = expected;
+        call->fault.found = call->current;
+        return 1;
+    }
+    if (tl_log_plan_write(&call->plan, tli_log_now(call), &call->text, &call->next, &call->fault) != TL_OK)
+        return tli_log_refuse(call, tli_log_key(call, 1, call->plan.version));
+    call->body = tli_text_span(call->text.data, call->text.size);
+    return tli_log_put(call);
+}
+
+TLI_FN int tli_log_upload(tl_log_call *call, uint8_t state)
+{
+    tl_request *r = tli_log_ask(call, state, TL_PUT, call->plan.version);
+    if (r == NULL)
+        return 1;
+    r->condition = TL_IF_ABSENT;
+    r->body = &call->body;
+    r->body_count = 1;
+    r->body_size = call->body.size;
+    return 1;
+}
+
+TLI_FN int tli_log_put(tl_log_call *call)
+{
+    call->tries++;
+    return tli_log_upload(call, TLI_LOG_PUT);
+}
+
+TLI_FN uint32_t tli_log_rounds(const tl_log_call *call)
+{
+    return call->log->settings->rounds != 0 ? call->log->settings->rounds : 3;
+}
+
+TLI_FN int tli_log_unclear(const tli_op_slot *slot)
+{
+    return slot->outcome == TL_OUTCOME_UNKNOWN || slot->outcome == TL_OUTCOME_CANCELLED;
+}
+
+TLI_FN int tli_log_point(tl_log_call *call)
+{
+    tl_request *r = tli_log_ask(call, TLI_LOG_POINT, TL_PUT, 0);
+    size_t n = tli_number_u64(call->pointer, call->plan.version);
+    if (r == NULL)
+        return 1;
+    call->pointer[n] = '\n';
+    call->body = tli_text_span(call->pointer, n + 1);
+    r->body = &call->body;
+    r->body_count = 1;
+    r->body_size = n + 1;
+    r->condition = TL_ALWAYS;
+    if (!call->unconditional && call->etag != NULL) {
+        r->condition = TL_IF_MATCH;
+        r->etag = tli_text_span(call->etag->data, call->etag->size);
+    } else if (!call->unconditional && call->current == 0) {
+        r->condition = TL_IF_ABSENT;
+    }
+    return 1;
+}
+
+TLI_FN int tli_log_published(tl_log_call *call);
+
+/* The commit is there. Its turn to be named, unless it is. */
+TLI_FN int tli_log_stands(tl_log_call *call)
+{
+    call->unclear = 0;
+    call->tries = 0;
+    return call->current >= call->plan.version ? tli_log_published(call) : tli_log_point(call);
+}
+
+TLI_FN int tli_log_was_put(tl_log_call *call)
+{
+    const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    if (slot->outcome == TL_OUTCOME_OK)
+        return tli_log_stands(call);
+    if (tli_log_unclear(slot) || (slot->outcome == TL_OUTCOME_PRECONDITION && call->unclear)) {
+        call->unclear = 1;
+        return tli_log_get(call, TLI_LOG_READ_BACK, call->plan.version);
+    }
+    if (slot->outcome == TL_OUTCOME_PRECONDITION)
+        return tli_log_fail(call, TL_FAULT_ALREADY_EXISTS, TL_EXISTS, "another writer has this version",
+                            call->plan.version);
+    if (call->unclear)
+        return tli_log_ambiguous(call, "the commit may be in");
+    return tli_log_bad(call, slot);
+}
+
+TLI_FN int tli_log_was_read_back(tl_log_call *call)
+{
+    const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    tl_span ours = tli_text_span(call->text.data, call->text.size);
+    call->body = ours;
+    if (slot->outcome == TL_OUTCOME_OK && tl_span_equal(ours, tli_text_span(slot->body->data, slot->body->size)))
+        return tli_log_stands(call);
+    if (slot->outcome == TL_OUTCOME_OK)
+        return tli_log_fail(call, TL_FAULT_ALREADY_EXISTS, TL_EXISTS, "another writer has this version",
+                            call->plan.version);
+    if (slot->outcome == TL_OUTCOME_NOT_FOUND && call->tries < tli_log_rounds(call) && !call->op.cancelled)
+        return tli_log_put(call);
+    return tli_log_ambiguous(call, "the commit may be in");
+}
+
+/* Success: CURRENT names the commit. A repairer makes sure that it did not go meanwhile. */
+TLI_FN int tli_log_published(tl_log_call *call)
+{
+    if (call->kind == TLI_LOG_REPAIR) {
+        call->repaired = 1;
+        call->body = tli_text_span(call->text.data, call->text.size);
+        return tli_log_upload(call, TLI_LOG_RESTORE);
+    }
+    return tli_log_moved(call);
+}
+
+TLI_FN int tli_log_pointed(tl_log_call *call)
+{
+    const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    if (slot->outcome == TL_OUTCOME_OK)
+        return tli_log_published(call);
+    if (slot->outcome == TL_OUTCOME_UNSUPPORTED && !call->unconditional) {
+        call->unconditional = 1;
+        return tli_log_point(call);
+    }
+    call->unclear |= (uint8_t)tli_log_unclear(slot);
+    call->mismatch = slot->outcome == TL_OUTCOME_PRECONDITION;
+    call->tries++;
+    (void)tli_features_fault(&call->first, TL_FAULT_IO, call->op.cancelled ? TL_CANCELLED : TL_STORE,
+                             call->op.cancelled ? "cancelled" : "CURRENT could not be written", TL_NO_POSITION);
+    return tli_log_get(call, TLI_LOG_LOOK, 0);
+}
+
+/* The failure that began it, now that nothing of ours is left. */
+TLI_FN int tli_log_withdrawn(tl_log_call *call)
+{
+    call->fault = call->first;
+    return tli_log_refuse(call, tli_log_key(call, 1, 0));
+}
+
+TLI_FN int tli_log_looked(tl_log_call *call)
+{
+    uint64_t version;
+    int again = call->tries < tli_log_rounds(call) && !call->op.cancelled;
+    if (!tli_log_read_pointer(call, &version))
+        return tli_log_ambiguous(call, "CURRENT may name the commit");
+    if (version >= call->plan.version)
+        return tli_log_published(call);
+    if (again && (call->unclear || (call->mismatch && version + 1 == call->plan.version)))
+        return tli_log_point(call); /* with the ETag that it has now */
+    if (call->unclear)
+        return tli_log_ambiguous(call, "CURRENT may come to name the commit");
+    if (call->kind == TLI_LOG_REPAIR)
+        return tli_log_withdrawn(call); /* not ours to delete */
+    (void)tli_log_ask(call, TLI_LOG_WITHDRAW, TL_DELETE, call->plan.version);
+    return 1;
+}
+
+TLI_FN int tli_log_was_deleted(tl_log_call *call)
+{
+    const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    if (slot->outcome != TL_OUTCOME_OK && slot->outcome != TL_OUTCOME_NOT_FOUND)
+        return tli_log_ambiguous(call, "the commit is in, and CURRENT does not name it");
+    return tli_log_get(call, TLI_LOG_LOOK_AGAIN, 0);
+}
+
+TLI_FN int tli_log_looked_again(tl_log_call *call)
+{
+    uint64_t version;
+    if (!tli_log_read_pointer(call, &version))
+        return tli_log_ambiguous(call, "CURRENT may name the commit, which was deleted");
+    if (version < call->plan.version)
+        return tli_log_withdrawn(call);
+    call->body = tli_text_span(call->text.data, call->text.size);
+    return tli_log_upload(call, TLI_LOG_RESTORE);
+}
+
+TLI_FN int tli_log_restored(tl_log_call *call)
+{
+    const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    if (slot->outcome == TL_OUTCOME_OK || slot->outcome == TL_OUTCOME_PRECONDITION)
+        return tli_log_moved(call);
+    return tli_log_ambiguous(call, "CURRENT names the commit, which may be gone");
+}
+
+/* Where things stand after an ambiguous end. */
+TLI_FN int tli_log_resolved(tl_log_call *call)
+{
+    uint64_t version;
+    if (!tli_log_read_pointer(call, &version))
+        return tli_log_ambiguous(call, "CURRENT cannot be read");
+    if (version + 1 < call->plan.version)
+        return tli_log_ambiguous(call, "CURRENT went back");
+    call->current = version;
+    call->unclear = 1;
+    call->tries = 0;
+    return tli_log_get(call, TLI_LOG_READ_BACK, call->plan.version);
+}
+
+/* ---- repair ---- */
+
+TLI_FN int tli_log_orphan(tl_log_call *call)
+{
+    call->plan.version = call->log->state->version + 1;
+    if (call->plan.version == 0)
+        return tli_log_done(call);
+    return tli_log_get(call, TLI_LOG_ORPHAN, call->plan.version);
+}
+
+TLI_FN int tli_log_judge_orphan(tl_log_call *call)
+{
+    const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    tl_log_options options = tli_log_options(call->log);
+    tl_status st;
+    if (slot->outcome == TL_OUTCOME_NOT_FOUND)
+        return tli_log_done(call);
+    if (slot->outcome != TL_OUTCOME_OK)
+        return tli_log_bad(call, slot);
+    if (call->replaying)
+        tl_log_replay_end(&call->replay);
+    tl_log_replay_begin(&call->replay, call->log->state, &options);
+    call->replaying = 1;
+    st = tl_log_replay_commit(&call->replay, call->plan.version, slot->body->data, slot->body->size, &call->fault);
+    if (st == TL_OK)
+        st = tl_log_replay_finish(&call->replay, &call->next, &call->fault);
+    if (st == TL_OK) {
+        tl_error why;
+        call->text.size = 0;
+        if (tli_mem_append(&call->text, slot->body->data, slot->body->size, &why) != TL_OK)
+            return tli_log_fail(call, TL_FAULT_OTHER, TL_NO_MEMORY, "out of memory", call->plan.version);
+        return tli_log_stands(call);
+    }
+    if (!call->remove || call->fault.kind == TL_FAULT_OTHER || st == TL_UNSUPPORTED)
+        return tli_log_refuse(call, slot->request.key);
+    (void)tli_log_ask(call, TLI_LOG_REMOVE, TL_DELETE, call->plan.version);
+    return 1;
+}
+
+TLI_FN int tli_log_removed(tl_log_call *call)
+{
+    const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    if (slot->outcome != TL_OUTCOME_OK && slot->outcome != TL_OUTCOME_NOT_FOUND)
+        return tli_log_bad(call, slot);
+    call->repaired = 2;
+    return tli_log_done(call);
+}
+
+/* ---- the machine ---- */
+
+TLI_FN int tli_log_have_current(tl_log_call *call)
+{
+    if (!tli_log_read_pointer(call, &call->current)) {
+        const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+        if (slot->outcome != TL_OUTCOME_OK)
+            return tli_log_bad(call, slot);
+        return tli_log_refuse(call, slot->request.key);
+    }
+    return call->kind == TLI_LOG_WRITE || call->kind == TLI_LOG_CREATE ? tli_log_write(call) : tli_log_compare(call);
+}
+
+/* Before anything is asked: keys, and what planning said. */
+TLI_FN int tli_log_begin_asking(tl_log_call *call)
+{
+    size_t each = tli_log_location(call->log).size + 1 + TL_LOG_NAME, n = tli_log_window(call->log);
+    int writes = call->kind == TLI_LOG_WRITE || call->kind == TLI_LOG_CREATE;
+    call->keys_size = each > SIZE_MAX / 8192 ? 0 : each * (writes ? 2 : TLI_MAX(n, (size_t)2));
+    call->keys = call->keys_size == 0 ? NULL : (char *)tli_mem_new(&call->op.options.allocator, call->keys_size);
+    if (call->keys == NULL) {
+        (void)tli_features_fault(&call->fault, TL_FAULT_OTHER, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
+        return tli_log_refuse(call, tli_text_span(NULL, 0));
+    }
+    if (call->fault.kind != TL_FAULT_NONE)
+        return tli_log_refuse(call, call->log->location);
+    return tli_log_get(call, TLI_LOG_CURRENT, 0);
+}
+
+/* After a cancel nothing new begins; only what a write needs to tell its true result goes on. What the cancel kept from
+   being sent is asked once more. */
+TLI_FN int tli_log_settling(tl_log_call *call)
+{
+    const tli_op_slot *slot = call->op.slot_count != 0 ? tli_op_answer(&call->op, 0) : NULL;
+    int asks = call->state == TLI_LOG_READ_BACK || call->state == TLI_LOG_LOOK || call->state == TLI_LOG_LOOK_AGAIN;
+    if (call->keys == NULL || call->state <= TLI_LOG_COMMITS || call->state == TLI_LOG_ORPHAN
+        || call->state == TLI_LOG_RESOLVE)
+        return tli_log_fail(call, TL_FAULT_IO, TL_CANCELLED, "cancelled", 0);
+    if (slot == NULL || slot->outcome != TL_OUTCOME_NEVER_SENT || call->again)
+        return 0;
+    call->again = 1;
+    if (asks)
+        return tli_log_get(call, call->state, call->state == TLI_LOG_READ_BACK ? call->plan.version : 0);
+    if (call->state == TLI_LOG_RESTORE)
+        return tli_log_upload(call, TLI_LOG_RESTORE);
+    if (call->state == TLI_LOG_WITHDRAW) {
+        (void)tli_log_ask(call, TLI_LOG_WITHDRAW, TL_DELETE, call->plan.version);
+        return 1;
+    }
+    return 0;
+}
+
+TLI_FN int tli_log_advance(tl_op *op)
+{
+    tl_log_call *call = (tl_log_call *)(void *)op;
+    if (call->keys == NULL && !op->cancelled)
+        return tli_log_begin_asking(call);
+    if (op->cancelled && tli_log_settling(call))
+        return 1;
+    switch (call->state) {
+    case TLI_LOG_CURRENT:
+        return tli_log_have_current(call);
+    case TLI_LOG_COMMITS:
+        return tli_log_take_commits(call);
+    case TLI_LOG_PUT:
+        return tli_log_was_put(call);
+    case TLI_LOG_READ_BACK:
+        return tli_log_was_read_back(call);
+    case TLI_LOG_POINT:
+        return tli_log_pointed(call);
+    case TLI_LOG_LOOK:
+        return tli_log_looked(call);
+    case TLI_LOG_WITHDRAW:
+        return tli_log_was_deleted(call);
+    case TLI_LOG_LOOK_AGAIN:
+        return tli_log_looked_again(call);
+    case TLI_LOG_RESTORE:
+        return tli_log_restored(call);
+    case TLI_LOG_ORPHAN:
+        return tli_log_judge_orphan(call);
+    case TLI_LOG_REMOVE:
+        return tli_log_removed(call);
+    default:
+        return tli_log_resolved(call);
+    }
+}
+
+TLI_FN void tli_log_end(tl_op *op)
+{
+    tl_log_call *call = (tl_log_call *)(void *)op;
+    if (call->replaying)
+        tl_log_replay_end(&call->replay);
+    if (call->planned)
+        tl_log_plan_free(&call->plan);
+    tl_log_state_drop(call->next);
+    tl_buffer_free(&call->text);
+    tli_mem_blob_drop(call->etag);
+    tli_mem_delete(&op->options.allocator, call->keys, call->keys_size);
+    call->next = NULL;
+    call->etag = NULL;
+    call->keys = NULL;
+    call->replaying = call->planned = 0;
+}
+
+TLI_FN const char *tli_log_state(const tl_op *op)
+{
+    static const char *const names[] = {"CURRENT",  "COMMITS",    "PUT",     "READ-BACK", "POINT",  "LOOK",
+                                        "WITHDRAW", "LOOK-AGAIN", "RESTORE", "ORPHAN",    "REMOVE", "RESOLVE"};
+    return names[((const tl_log_call *)(const void *)op)->state];
+}
+
+TLI_FN void tli_log_begin(tl_log_call *call, tl_log *log, uint8_t kind)
+{
+    static const tli_op_machine machine = {tli_log_advance, NULL, NULL, tli_log_end, tli_log_state,
+                                           0, 1, 0};
+    tli_op_begin(&call->op, &machine, &log->settings->op);
+    TLI_FILL((char *)call + sizeof call->op, 0, sizeof *call - sizeof call->op);
+    call->log = log;
+    call->kind = kind;
+    call->text.allocator = call->op.options.allocator;
+}
+
+/* A write plans at once: `call->fault` says what is wrong with it. */
+TLI_FN tl_log_options tli_log_begin_write(tl_log_call *call, tl_log *log, uint8_t kind)
+{
+    uint8_t any = 0;
+    size_t i;
+    tli_log_begin(call, log, kind);
+    for (i = 0; i < sizeof log->settings->seed; i++)
+        any |= log->settings->seed[i];
+    if (any == 0 || (kind == TLI_LOG_WRITE && log->state == NULL))
+        (void)tli_features_fault(&call->fault, TL_FAULT_OTHER, TL_MISUSE,
+                                 any == 0 ? "settings.seed is zero" : "a handle that was not opened", TL_NO_POSITION);
+    call->planned = 1;
+    return tli_log_options(log);
+}
+
+TL_API void tl_log_init(tl_log *log, tl_span location, const tl_log_settings *settings)
+{
+    TLI_FILL(log, 0, sizeof *log);
+    log->location = location;
+    log->settings = settings;
+}
+
+TL_API void tl_log_free(tl_log *log)
+{
+    tl_log_state_drop(log->state);
+    log->state = NULL;
+}
+
+TL_API void tl_log_refresh(tl_log_call *call, tl_log *log)
+{
+    tli_log_begin(call, log, TLI_LOG_REFRESH);
+}
+
+TL_API void tl_log_add_columns(tl_log_call *call, tl_log *log, const tl_log_field *fields, uint32_t nodes)
+{
+    tl_log_options o = tli_log_begin_write(call, log, TLI_LOG_WRITE);
+    if (call->fault.kind == TL_FAULT_NONE)
+        (void)tl_log_plan_columns(&call->plan, log->state, fields, nodes, &o, &call->fault);
+}
+
+TL_API void tl_log_commit(tl_log_call *call, tl_log *log, const tl_log_action *actions, size_t count)
+{
+    tl_log_options o = tli_log_begin_write(call, log, TLI_LOG_WRITE);
+    if (call->fault.kind == TL_FAULT_NONE)
+        (void)tl_log_plan_actions(&call->plan, log->state, actions, count, &o, &call->fault);
+}
+
+TL_API void tl_log_create(tl_log_call *call, tl_log *log, const tl_log_meta *meta)
+{
+    tl_log_options o = tli_log_begin_write(call, log, TLI_LOG_CREATE);
+    tl_log_action action;
+    TLI_FILL(&action, 0, sizeof action);
+    action.meta = meta;
+    if (call->fault.kind == TL_FAULT_NONE)
+        (void)tl_log_plan_actions(&call->plan, NULL, &action, 1, &o, &call->fault);
+}
+
+TL_API void tl_log_repair(tl_log_call *call, tl_log *log, int remove)
+{
+    tli_log_begin(call, log, TLI_LOG_REPAIR);
+    call->remove = (uint8_t)(remove != 0);
+}
+
+TL_API tl_status tl_log_resolve(tl_log_call *call)
+{
+    tl_op *op = &call->op;
+    if (op->turn != TL_FAILED || op->error.status != TL_AMBIGUOUS || op->ended || call->next == NULL)
+        return TL_MISUSE;
+    tli_mem_delete(&op->options.allocator, op->error_text, op->error_key_size + TLI_OP_TEXT);
+    op->error_text = NULL;
+    op->error_key_size = 0;
+    TLI_FILL(&op->error, 0, sizeof op->error);
+    op->turn = TL_WAITS;
+    op->cancelled = op->driven = 0;
+    call->fault.kind = TL_FAULT_NONE;
+    call->again = 0;
+    (void)tli_log_get(call, TLI_LOG_RESOLVE, 0);
+    return TL_OK;
+}
+#endif /* TIMELAKE_NO_LOG */
+
 /* >>closing: the includer gets its warnings back, and private macros go. TLI_KEEP_MACROS (the tests) leaves them. */
 #ifndef TLI_KEEP_MACROS
 #undef TLI_COPY
@@ -26409,6 +27217,9 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 #undef TLI_MANIFEST_UNASSIGNED
 #undef TLI_FEATURES_DEPTH
 #undef TLI_TSFIELD_DEPTH
+#undef TLI_TSFIELD_FRAMES
+#undef TLI_TSFIELD_FIRST
+#undef TLI_TSFIELD_LAST
 #undef TLI_TSFIELD_NONE
 #undef TLI_OP_SLOT_BITS
 #undef TLI_OP_TOKEN
@@ -26423,6 +27234,7 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
 #undef TLI_LOAD_CLIMBS
 #undef TLI_LOAD_PAGES_MAX
 #undef TLI_LOAD_HINT_BYTES
+#undef TLI_LOG_POINTER_BYTES
 #endif
 #if defined(__clang__)
 #pragma clang diagnostic pop

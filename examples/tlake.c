@@ -211,6 +211,8 @@ typedef struct command_line {
     const char *about_probes; /* the last option of probe and cost alone */
     const char *options[32]; /* -o key=value */
     size_t option_count;
+    const char *columns[256]; /* name:type */
+    size_t column_count;
     uint64_t at_version; /* 0: the newest */
     long count;
     int no_head;
@@ -1486,6 +1488,7 @@ static int one_of(const char *word, const char *words)
 
 #ifdef TLAKE_TABLES
 #include "tlake_table.h"
+#include "tlake_log.h"
 #endif
 #include "tlake_probe.h"
 
@@ -1507,7 +1510,7 @@ static int command_dump(void)
 /* ---- the command line ---- */
 
 #ifdef TLAKE_TABLES
-#define COMMANDS "head dump open latest plan watch probe cost"
+#define COMMANDS "head dump open latest plan watch probe cost protocol add-columns"
 #define FORMATS "ipc avro json zstd"
 #else
 #define COMMANDS "head dump cost"
@@ -1525,6 +1528,8 @@ static const char help_all[] =
     "  watch URL --every 1s                      a line for each new version\n"
     "  probe URL [--every 1s]                    the newest of numbered objects, such as SlateDB's manifests\n"
     "  cost [--every 1s]                         what polling for the newest object costs in a month\n"
+    "  protocol URL                              a timeseries table: may this program read it, may it write it\n"
+    "  add-columns URL name:type...              adds nullable columns to it\n"
     "  head FILE                                 what a head says\n"
     "  head FILE --recode arrow|json --out F     writes it with that codec\n"
     "  dump --as ipc|avro|json|zstd FILE         an Arrow stream, an Avro container, checked JSON, a zstd frame\n"
@@ -1574,6 +1579,21 @@ static const char help_tables[] =
     "        Columns may stand in double quotes, texts, dates and times in single ones.\n"
     "watch   looks every so often (500ms, 1s, 2m) and prints each new version; --count N: ends after N lines.\n";
 
+static const char help_log[] =
+    "usage: tlake protocol URL [-o key=value]... [--trace] [--json]\n"
+    "       tlake add-columns URL name:type... [-o key=value]... [--trace] [--json]\n"
+    "\n"
+    "Timeseries tables (protocol 7): a folder with a _timeseries_log.\n"
+    "\n"
+    "protocol     replays the log: version, the features that readers and writers need, columns. With --json\n"
+    "             {\"version\",\"read\":\"ok\"|\"error\",\"read_error\",\"write\",\"write_error\",\n"
+    "             \"protocol_version\",\"reader_features\":[],\"writer_features\":[],\n"
+    "             \"fields\":[{\"name\",\"type\",\"nullable\"}]}.\n"
+    "add-columns  commits nullable columns; with --json {\"version\"}. Types: bool, int32, int64, uint64, float,\n"
+    "             double, string, binary, fixed_size_binary[16], timestamp[us], timestamp[us, tz=UTC],\n"
+    "             decimal128(10,2), or in the form of the log:\n"
+    "             '{\"List\":{\"elements\":{\"name\":\"item\",\"nullable\":true,\"data_type\":\"Utf8\"}}}'.\n";
+
 static const char help_dump[] =
     "usage: tlake dump --as ipc|avro|json|zstd FILE [--json]\n"
     "\n"
@@ -1602,7 +1622,25 @@ static int print_help(void)
 {
     const char *c = arguments.command;
     puts_(c == NULL ? help_all : strcmp(c, "head") == 0 ? help_head : strcmp(c, "dump") == 0 ? help_dump
-          : one_of(c, "probe cost") ? help_probe : help_tables);
+          : one_of(c, "probe cost") ? help_probe : one_of(c, "protocol add-columns") ? help_log : help_tables);
+    return EXIT_DONE;
+}
+
+/* What is no option: the command, its file, more where it takes more. */
+static int operand(const char *a)
+{
+    if (arguments.command == NULL) {
+        if (!one_of(a, COMMANDS))
+            return usage("unknown command ", a);
+        arguments.command = a;
+    } else if (arguments.file == NULL) {
+        arguments.file = a;
+    } else if (strcmp(arguments.command, "add-columns") == 0
+               && arguments.column_count < sizeof arguments.columns / sizeof arguments.columns[0]) {
+        arguments.columns[arguments.column_count++] = a;
+    } else {
+        return usage("one file at a time: ", a);
+    }
     return EXIT_DONE;
 }
 
@@ -1619,15 +1657,8 @@ static int parse(int argc, char **argv)
     for (i = 1; i < argc; i++) {
         const char *a = argv[i], *v;
         if (!options || a[0] != '-' || a[1] == 0) {
-            if (arguments.command == NULL) {
-                if (!one_of(a, COMMANDS))
-                    return usage("unknown command ", a);
-                arguments.command = a;
-            } else if (arguments.file == NULL) {
-                arguments.file = a;
-            } else {
-                return usage("one file at a time: ", a);
-            }
+            if (operand(a) != EXIT_DONE)
+                return EXIT_USAGE;
         } else if (strcmp(a, "--") == 0) {
             options = 0;
         } else if (strcmp(a, "--json") == 0) {
@@ -1695,7 +1726,7 @@ static const char *stray_option(void)
         return arguments.every != NULL ? "--every" : "--count";
     if (arguments.about_probes != NULL && !one_of(c, "probe cost"))
         return arguments.about_probes;
-    if (arguments.no_head && (head || dump || one_of(c, "probe cost")))
+    if (arguments.no_head && (head || dump || one_of(c, "probe cost protocol add-columns")))
         return "--no-head";
     return NULL;
 }
@@ -1732,6 +1763,10 @@ static int run(void)
         return command_watch();
     if (strcmp(c, "probe") == 0)
         return command_probe();
+    if (strcmp(c, "protocol") == 0)
+        return command_protocol();
+    if (strcmp(c, "add-columns") == 0)
+        return command_add_columns();
 #endif
     if (strcmp(c, "cost") == 0)
         return command_cost();

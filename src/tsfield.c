@@ -1,7 +1,8 @@
 /* >>tsfield */
 #ifndef TIMELAKE_NO_LOG
 
-#define TLI_TSFIELD_DEPTH 128u /* of nested fields: more than JSON that nests 127 deep can hold */
+#define TLI_TSFIELD_DEPTH 128u  /* of nested fields that a caller gives */
+#define TLI_TSFIELD_FRAMES 44u /* of those in JSON that nests 127 deep: a list takes 3 levels */
 
 /* ---- text ---- */
 
@@ -84,6 +85,10 @@ TLI_FN int tli_tsfield_mark(tl_span *text, char mark)
     tli_tsfield_skip_white(text);
     return 1;
 }
+
+/* Of the years -262143 to 262142, in UTC too. */
+#define TLI_TSFIELD_FIRST INT64_C(-8334601315200)
+#define TLI_TSFIELD_LAST INT64_C(8210266876799)
 
 /* Days since 1970 of a date of the Gregorian calendar; 0 when there is no such day. */
 TLI_FN int tli_tsfield_days(int64_t year, int64_t month, int64_t day, int64_t *days)
@@ -187,7 +192,7 @@ TL_API int tl_log_time_parse(tl_span text, tl_log_time *time)
         return 0;
     tli_tsfield_skip_white(&text);
     time->seconds = days * 86400 + clock - offset;
-    return text.size == 0;
+    return text.size == 0 && time->seconds >= TLI_TSFIELD_FIRST && time->seconds <= TLI_TSFIELD_LAST;
 }
 
 TL_API size_t tl_log_time_text(char *out, tl_log_time time)
@@ -463,9 +468,10 @@ TLI_FN int tli_tsfield_notes(tli_tsfield_source *s, const tl_json_node *node, tl
 
 /* What a nested type takes its fields from. */
 typedef struct tli_tsfield_frame {
-    uint32_t field;                  /* whose fields these are; of the outermost none */
-    const tl_json_node *list, *next; /* of a struct: the array and the element to come */
-    const tl_json_node *single[2];   /* of a list and a map: the fields to come */
+    const tl_json_node *list;  /* of a struct: the array of fields */
+    const tl_json_node *next;  /* the field to come */
+    const tl_json_node *value; /* of a map: the field after that */
+    uint32_t field;            /* whose fields these are; of the outermost none */
 } tli_tsfield_frame;
 
 /* The parameters of a type: {"Name":{...}}. Nested types fill the frame. */
@@ -499,11 +505,11 @@ TLI_FN int tli_tsfield_parameters(tli_tsfield_source *s, tl_log_field *f, const 
         frame->next = tl_json_first(v[5]);
         return 1;
     case TL_LOG_LIST:
-        frame->single[0] = v[6];
+        frame->next = v[6];
         return v[6] != NULL || tli_tsfield_bad(s, "the element of a list is expected", p);
     default:
-        frame->single[0] = v[7];
-        frame->single[1] = tl_json_present(v[8]) ? v[8] : NULL;
+        frame->next = v[7];
+        frame->value = tl_json_present(v[8]) ? v[8] : NULL;
         return (v[7] != NULL || tli_tsfield_bad(s, "the key of a map is expected", p))
                && tli_tsfield_flag(s, v[9], &f->keys_sorted) && tli_tsfield_notes(s, v[10], &f->entries)
                && tli_tsfield_notes(s, v[11], &f->nulls);
@@ -544,13 +550,12 @@ TLI_FN int tli_tsfield_column(tli_tsfield_source *s, const tl_json_node *node, t
 /* The next field of the innermost nested type, or NULL. */
 TLI_FN const tl_json_node *tli_tsfield_below(tli_tsfield_frame *frame)
 {
-    const tl_json_node *node = frame->single[0];
-    if (frame->list != NULL) {
-        node = frame->next;
-        frame->next = node == NULL ? NULL : tl_json_next(frame->list, node);
-    } else {
-        frame->single[0] = frame->single[1];
-        frame->single[1] = NULL;
+    const tl_json_node *node = frame->next;
+    if (frame->list == NULL) {
+        frame->next = frame->value;
+        frame->value = NULL;
+    } else if (node != NULL) {
+        frame->next = tl_json_next(frame->list, node);
     }
     return node;
 }
@@ -563,7 +568,7 @@ TLI_INLINE tl_log_field *tli_tsfield_at(const tl_buffer *fields, uint32_t i)
 /* Decodes columns into `fields`, one tl_log_field behind the other. Answers 1, or 0 with s->status. */
 TLI_FN int tli_tsfield_fill(tli_tsfield_source *s, const tl_json_node *columns, tl_buffer *fields, uint32_t *count)
 {
-    tli_tsfield_frame stack[TLI_TSFIELD_DEPTH];
+    tli_tsfield_frame stack[TLI_TSFIELD_FRAMES];
     uint32_t depth = 1;
     stack[0].list = columns;
     stack[0].next = tl_json_first(columns);
@@ -587,9 +592,9 @@ TLI_FN int tli_tsfield_fill(tli_tsfield_source *s, const tl_json_node *columns, 
             return 0;
         tli_tsfield_at(fields, *count)->nodes = 1;
         below.field = (*count)++;
-        if (below.list == NULL && below.single[0] == NULL)
+        if (below.list == NULL && below.next == NULL)
             continue;
-        if (depth == TLI_TSFIELD_DEPTH)
+        if (depth == TLI_TSFIELD_FRAMES)
             return tli_tsfield_bad(s, "types are nested too deep", node);
         stack[depth++] = below;
     }

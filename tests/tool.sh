@@ -209,6 +209,29 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 2 probe "$probed/manifest" --digits 21
     run 2 open $trucks -o "$root" --digits 3; says err 'an option of another command'
     run 0 open $trucks -o "$root" -o timelake_version_lookup=hint; says out '2 round trips'
+    log=$work/series/_timeseries_log
+    mkdir -p "$log"
+    cp "$here/data/cases/19-protocol-header/commits/unknown-writer.json" "$log/0000000001.json"
+    run 5 protocol "$work/series"; says err 'no such table (absent)'
+    echo 1 >"$log/CURRENT"
+    run 0 protocol "$work/series" --json; says out '"version":1,"read":"ok","read_error":null,"write":"error"'
+    says out '"about":"row_tombstones"'
+    run 0 protocol "$work/series"; says out 'but not write it: row_tombstones'
+    run 1 add-columns "$work/series" x:double; says err 'Protocol.UnsupportedWriterFeatures'
+    cp "$here/data/cases/19-protocol-header/commits/unknown-reader.json" "$log/0000000001.json"
+    run 1 protocol "$work/series" --json; says out '"read_error":{"kind":"Protocol.UnsupportedReaderFeatures"'
+    sed 's/"logical_schema": null/"logical_schema": {"columns":[{"name":"ts","data_type":{"Timestamp":{"unit":"Micros","timezone":"UTC"}},"nullable":false},{"name":"symbol","data_type":"Utf8","nullable":false}]}/' \
+        "$here/data/cases/19-protocol-header/commits/base.json" >"$log/0000000001.json"
+    run 0 add-columns "$work/series" 'a b:timestamp[ns, tz=UTC]' 'd:decimal128(10,2)' \
+        'l:{"List":{"elements":{"name":"item","nullable":true,"data_type":"Utf8"}}}' --json
+    says out '{"version":2}'
+    run 0 protocol "$work/series"; says out 'l list<item: string>?'; says out 'readers need: schema_add_columns'
+    run 0 protocol "$work/series" --json; says out '{"name":"a b","type":"timestamp[ns, tz=UTC]","nullable":true}'
+    run 1 add-columns "$work/series" d:int64; says err 'Schema.InvalidSchema.DuplicateColumn: two columns of one name: d'
+    run 2 add-columns "$work/series" d; says err 'name:type'
+    run 2 add-columns "$work/series"; says err 'which columns'
+    echo '{}' >"$log/0000000003.json"
+    run 3 add-columns "$work/series" z:int64; says err 'Storage.AlreadyExists'
     list=$(ls "$here"/data/warehouse/wh/iot/trucks/metadata/snap-4100866148750645656-*.avro)
     run 0 dump --as avro "$list"; says out '"manifest_length":3978'; says out '"parent-snapshot-id":"9169565411145962228"'
     run 1 dump --as avro "$heads/zoo.arrow.head"; says err 'not an Avro file (corrupt, byte 0)'
