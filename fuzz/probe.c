@@ -1,6 +1,7 @@
-/* Schedules of the probe: bytes choose calls, what the store answers, what others do meanwhile, and when to cancel.
-   Asserts that every call ends in a bounded number of steps, that a checked latest read never returns an id that the
-   boundary covered when it began, that what is returned was created, and that the counters print. */
+/* Schedules of the probe: up to three calls share a cache; bytes choose which of them goes on, what the store answers,
+   what others do meanwhile, and when to cancel. Asserts that every call ends in a bounded number of steps, that a
+   checked latest read returns an id that was newest at some moment of it, above the boundary that held when it began,
+   that neither the cache nor the boundary that is known moves back, and that the counters print. */
 #define TIMELAKE_ASSERT(x) ((x) ? (void)0 : abort())
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,14 @@
 extern "C"
 #endif
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+typedef struct running {
+    tl_probe_call call;
+    tl_request out;
+    uint64_t covered, newest; /* when it began */
+    uint32_t choice, steps;
+    uint8_t busy;
+} running;
 
 typedef struct schedule {
     const uint8_t *at, *end;
@@ -68,7 +77,7 @@ static void others(schedule *s, uint32_t choice)
     }
 }
 
-static void begin(schedule *s, tl_probe_call *call, uint32_t choice)
+static void choose(schedule *s, tl_probe_call *call, uint32_t choice)
 {
     uint64_t id = next_byte(s);
     switch (choice % 10) {
@@ -101,43 +110,64 @@ static void look(schedule *s)
         s->boundary = s->boundary * 10 + (uint64_t)(o->data[i] - '0');
 }
 
-static void run(schedule *s, tl_probe_call *call)
+static void ended(schedule *s, running *r, tl_turn turn)
 {
-    uint32_t steps, choice = next_byte(s);
-    uint64_t covered = s->boundary;
-    tl_request r;
+    const tl_op *op = &r->call.op;
+    if (turn == TL_DONE && r->choice % 10 <= 2) {
+        TLI_ASSERT(r->call.id > r->covered && r->call.id >= r->newest && r->call.id <= s->newest);
+        TLI_ASSERT(r->call.body.size == 1);
+    }
+    TLI_ASSERT(turn != TL_NONE || r->choice % 10 > 2 || r->newest == 0);
+    TLI_ASSERT(turn != TL_FAILED || (tl_op_error(op)->text != NULL && tl_op_state(op) != NULL
+                                     && tl_status_text(tl_op_status(op)) != NULL));
+    (void)tl_op_error_key(op);
+    (void)tl_op_error_store(op);
+    TLI_ASSERT(tl_op_round_trips(op) <= tl_op_requests(op));
+    TLI_ASSERT(tl_op_end(&r->call.op) == TL_OK);
+    r->busy = 0;
+}
+
+/* To the next request, or the end. */
+static void go_on(schedule *s, running *r)
+{
+    uint64_t cached = s->probe.body != NULL ? s->probe.id : 0, known = s->probe.boundary;
+    tl_turn turn = tl_step(&r->call.op, 1, &r->out);
+    r->steps++;
+    TLI_ASSERT(s->probe.body == NULL || s->probe.id >= cached);
+    TLI_ASSERT(s->probe.boundary >= known && turn != TL_WAITS && r->steps < 1000);
+    if (turn != TL_WANTS)
+        ended(s, r, turn);
+}
+
+static void begin(schedule *s, running *r)
+{
+    r->choice = next_byte(s);
+    r->covered = s->boundary;
+    r->newest = s->newest;
+    r->steps = 0;
+    r->busy = 1;
+    choose(s, &r->call, r->choice);
+    go_on(s, r);
+}
+
+/* The request that is out is applied and answered; `fault` says what else happens. */
+static void answer(schedule *s, running *r, uint32_t fault)
+{
     tl_completion c;
-    tl_turn turn = TL_WAITS;
-    begin(s, call, choice);
-    for (steps = 0; turn < TL_DONE; steps++) {
-        uint32_t fault = next_byte(s);
-        TLI_ASSERT(steps < 1000);
-        turn = tl_step(&call->op, 1, &r);
-        if (turn != TL_WANTS)
-            continue;
-        others(s, fault >> 6);
-        tl_mem_serve(&s->store, &r, &c);
-        if ((fault & 15) == 15)
-            tl_cancel(&call->op, 1);
-        if ((fault & 63) >= 56) { /* applied or not, this is what is heard of it */
-            tl_outcome outcome = (tl_outcome)(fault & 7);
-            int honest = r.kind != TL_PUT || outcome == TL_OUTCOME_UNKNOWN || outcome == TL_OUTCOME_CANCELLED;
-            if (honest && outcome != TL_OUTCOME_OK && outcome != TL_OUTCOME_NOT_FOUND)
-                c = tl_completed(r.token, outcome);
-        }
-        TLI_ASSERT(tl_complete(&call->op, &c, 1) == TL_OK);
-        look(s);
+    others(s, fault >> 6);
+    tl_mem_serve(&s->store, &r->out, &c);
+    look(s);
+    if ((fault & 15) == 15)
+        tl_cancel(&r->call.op, 1);
+    if ((fault & 63) >= 56) { /* applied, but this is what is heard of it */
+        tl_outcome outcome = (tl_outcome)(fault & 7);
+        int honest = outcome >= TL_OUTCOME_UNSUPPORTED
+                     && (r->out.kind != TL_PUT || outcome == TL_OUTCOME_UNKNOWN || outcome == TL_OUTCOME_CANCELLED);
+        if (honest)
+            c = tl_completed(r->out.token, outcome);
     }
-    if (turn == TL_DONE && choice % 10 <= 2) {
-        TLI_ASSERT(call->id > covered && call->id <= s->newest);
-        TLI_ASSERT(call->body.size == 1);
-    }
-    TLI_ASSERT(turn != TL_FAILED || (tl_op_error(&call->op)->text != NULL && tl_op_state(&call->op) != NULL
-                                     && tl_status_text(tl_op_status(&call->op)) != NULL));
-    (void)tl_op_error_key(&call->op);
-    (void)tl_op_error_store(&call->op);
-    TLI_ASSERT(tl_op_round_trips(&call->op) <= tl_op_requests(&call->op));
-    TLI_ASSERT(tl_op_end(&call->op) == TL_OK);
+    TLI_ASSERT(tl_complete(&r->call.op, &c, 1) == TL_OK);
+    go_on(s, r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -145,9 +175,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     schedule s;
     tl_buffer text;
     uint32_t i, how;
-    tl_probe_call *call = (tl_probe_call *)malloc(sizeof *call);
-    if (call == NULL || size > 4096) {
-        free(call);
+    running *calls = (running *)calloc(3, sizeof *calls);
+    if (calls == NULL || size > 4096) {
+        free(calls);
         return 0;
     }
     memset(&s, 0, sizeof s);
@@ -163,12 +193,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         others(&s, 1);
     s.options.verify = (uint8_t)(how & 1);
     TLI_ASSERT(tl_probe_init(&s.probe, layout, tl_text("db/"), &s.options) == TL_OK);
-    for (i = 0; i < 64 && s.at < s.end; i++)
-        run(&s, call);
+    while (s.at < s.end) {
+        running *r = &calls[next_byte(&s) % 3];
+        if (!r->busy)
+            begin(&s, r);
+        else
+            answer(&s, r, next_byte(&s));
+    }
+    for (i = 0; i < 3; i++) /* whatever is left ends undisturbed */
+        while (calls[i].busy)
+            answer(&s, &calls[i], 0);
     TLI_ASSERT(tl_probe_counters_text(&text, &s.counters, tl_text("manifest"), NULL) == TL_OK && text.size > 0);
     tl_buffer_free(&text);
     tl_probe_free(&s.probe);
     tl_mem_free(&s.store);
-    free(call);
+    free(calls);
     return 0;
 }

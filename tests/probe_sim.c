@@ -9,8 +9,8 @@
    boundary that held when the call began), is above any boundary that its cache knows, and the bytes are that id's; no
    object: there was none. The cache and the boundary that is known never move back.
 
-   TL_SIM=1 to 7: so many larger walks, minutes to hours and gigabytes. TL_SIM_TRACE=1 prints the schedule that broke a
-   rule. */
+   TL_SIM=1 to 6: so many larger walks, of seconds, then minutes to hours and gigabytes. TL_SIM_TRACE=1 prints the
+   schedule that broke a rule. */
 #include "tl_test.h"
 
 enum { READER_A, READER_B, WRITER, COLLECTOR, ACTORS };
@@ -537,9 +537,10 @@ static void every_interleaving(void)
         {"warm, 6 ids, limit 2", 6, 3, 2, 1, 1, 0, 0, 0},
         {"warm, 4 ids, 2 reads", 4, 2, 4, 2, 1, 0, 0, 0},
         {"warm, 3 ids, no boundary, verify", 3, 2, 4, 1, 1, 0, 0, 1},
+        {"warm, 6 ids, limit 4", 6, 2, 4, 1, 1, 0, 0, 0}, /* five seconds; not on emulators */
     };
     static const setting larger[] = {
-        {"warm, 6 ids, limit 4", 6, 1, 4, 1, 1, 0, 0, 0},
+        {"warm from 1, 6 ids, limit 4", 6, 1, 4, 1, 1, 0, 0, 0},
         {"cold, 3 ids, 2 passes", 3, 0, 2, 1, 2, 1, 0, 0},
         {"warm, 5 ids, 2 reads, 2 passes", 5, 2, 2, 2, 2, 1, 0, 0},
         {"cold, 6 ids, limit 4, 2 reads", 6, 0, 4, 2, 2, 1, 0, 0},
@@ -550,7 +551,7 @@ static void every_interleaving(void)
     frames = (frame *)malloc(DEPTH * sizeof *frames);
     if (frames == NULL)
         return;
-    for (i = 0; i < sizeof settings / sizeof settings[0]; i++)
+    for (i = 0; i < sizeof settings / sizeof settings[0] - (getenv("RUN") != NULL); i++)
         run(&settings[i]);
     for (i = 0; i < sizeof larger / sizeof larger[0] && getenv("TL_SIM") != NULL; i++)
         if (i < (size_t)atoi(getenv("TL_SIM")))
