@@ -1,8 +1,9 @@
 # timelake.h: GNU make, POSIX sh recipes. `make help` lists what there is to make. CC and CFLAGS are yours.
 CC ?= cc
 CFLAGS ?= -O2 -g
-# Tests and corpus replay: small code at a low level compiles fast. Your CFLAGS win.
-TEST_CFLAGS ?= $(if $(filter default file undefined,$(origin CFLAGS)),-O1 -g1,$(CFLAGS))
+# Tests, examples, corpus replay: most compile for longer than they run, and -O0 keeps what they do not call.
+LIGHT = -Og -g1
+TEST_CFLAGS ?= $(if $(filter default file undefined,$(origin CFLAGS)),$(LIGHT),$(CFLAGS))
 GCC ?= gcc
 CLANG ?= clang
 PREFIX ?= /usr/local
@@ -59,6 +60,7 @@ STD ?= c99
 COMPILE = $(CC) $(ARCH) $(if $(findstring ++,$(STD)),-x c++,-x c) -std=$(STD) $(WARN) \
           $(if $(findstring ++,$(STD)),,$(WARN_C))
 
+$(addprefix $(BUILD)/test/,avro head load lz4 number probe_sim zstd): LIGHT = -O1 -g1
 $(BUILD)/test/%: tests/%.c $(DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(GUESS) $(TEST_CFLAGS) -o $@ $< $(LIBS)
