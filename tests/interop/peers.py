@@ -34,14 +34,22 @@ TABLES = {"pyiceberg": "pyiceberg[sql-sqlite,pyiceberg-core]", "pyiceberg_core":
           "fastavro": "fastavro", "cramjam": "cramjam", "backports.zstd": "backports.zstd"}
 
 
+def install_signers():
+    return install_all("signatures", {"botocore": "botocore", "azure.storage.blob": "azure-storage-blob"})
+
+
 def install_tables():
-    """What tests/interop/tables.py needs; False, and said, when it cannot be had."""
-    for module, package in TABLES.items():
+    return install_all("tables", TABLES)
+
+
+def install_all(group, packages):
+    """What a group needs; False, and said, when it cannot be had."""
+    for module, package in packages.items():
         if subprocess.run([PYTHON, "-c", "import " + module], stderr=subprocess.DEVNULL).returncode != 0:
             done = subprocess.run([PYTHON, "-m", "pip", "install", "-q", package], stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT)
             if done.returncode != 0:
-                print("skipped: tables: no " + package)
+                print("skipped: %s: no %s" % (group, package))
                 return False
     return True
 
