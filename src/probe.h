@@ -66,7 +66,7 @@ typedef struct tl_probe_options {
 } tl_probe_options;
 
 /* What a process knows of one sequence: the newest object seen and the boundary seen. Moves only forward. Private.
-   128 bytes; the body is all that is allocated. */
+   128 bytes where pointers have 8; the body is all that is allocated. */
 #define TL_PROBE_ETAG 71
 typedef struct tl_probe {
     const tl_layout *layout;
