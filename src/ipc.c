@@ -452,13 +452,10 @@ TLI_FN tl_status tli_ipc_read_field(tli_ipc_reader *r, const tli_flatbuf_table *
 }
 
 /* The fields of a schema, all levels. */
-TLI_FN tl_status tli_ipc_read_fields(tli_ipc_reader *r, struct ArrowSchema *root, tli_flatbuf_vector fields,
-                                     tl_error *err)
+TLI_FN tl_status tli_ipc_read_levels(tli_ipc_reader *r, tli_ipc_level *levels, struct ArrowSchema *root,
+                                     tli_flatbuf_vector fields, tl_error *err)
 {
     uint32_t limit = r->stream->limits.depth, at = 0;
-    tli_ipc_level *levels = (tli_ipc_level *)tli_mem_take_array(r->stream->store, limit + 1, sizeof *levels, err);
-    if (levels == NULL)
-        return err->status;
     levels[0].schema = root;
     levels[0].fields = fields;
     for (;;) {
@@ -488,6 +485,21 @@ TLI_FN tl_status tli_ipc_read_fields(tli_ipc_reader *r, struct ArrowSchema *root
             level->depth = depth;
         }
     }
+}
+
+TLI_FN tl_status tli_ipc_read_fields(tli_ipc_reader *r, struct ArrowSchema *root, tli_flatbuf_vector fields,
+                                     tl_error *err)
+{
+    const tl_allocator *a = &r->stream->store->allocator;
+    size_t size = ((size_t)r->stream->limits.depth + 1) * sizeof(tli_ipc_level);
+    tli_ipc_level *levels = (tli_ipc_level *)tli_mem_new(a, size);
+    tl_status st;
+    if (levels == NULL)
+        return tli_mem_failed(a, err);
+    TLI_FILL(levels, 0, size);
+    st = tli_ipc_read_levels(r, levels, root, fields, err);
+    tli_mem_delete(a, levels, size);
+    return st;
 }
 
 /* Order of encodings by dictionary id, then as they come. */
