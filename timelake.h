@@ -67,6 +67,8 @@
      >>iceberg    code  manifest lists and manifests, into the sections of a head's layout
      >>manifest   code  writing manifests and manifest lists
      >>table      both  one version of a table
+     >>newtable   both  the first version of a table
+     >>commitplan both  what a commit changes, and the objects that make it so
      >>scan       both  which files of a table a filter needs
      >>features   both  may this program read a timeseries table, may it write it
      >>tsfield    both  columns of a timeseries table
@@ -77,6 +79,8 @@
      >>lake       both  what a process knows
      >>load       both  opening a table
      >>log        both  timeseries tables on a store
+     >>commit     both  a commit as an operation
+     >>publish    both  a version's hint and head, written behind a commit
      >>implementation  where the code begins
 
    ---------------------------------------------------------------------------------------------------------------------
@@ -1152,7 +1156,7 @@ TL_API const tl_field *tl_metadata_field_by_id(const tl_metadata *metadata, int3
 /* >>table: one version of a table. */
 #ifndef TIMELAKE_NO_LAKE
 /* Where a table version came from. */
-typedef enum tl_source { TL_FROM_HEAD, TL_FROM_CHAIN } tl_source;
+typedef enum tl_source { TL_FROM_HEAD, TL_FROM_CHAIN, TL_FROM_COMMIT } tl_source;
 
 /* One version of one table: immutable but for columns that are opened, and counted. Read what is named here. Views
    (tl_head_files, tl_head_columns, ...) take &table->head, whichever way the version was loaded. Opening a view or a
@@ -1167,7 +1171,8 @@ typedef struct tl_table {
     size_t count;      /* private from here */
     size_t memory;
     tl_allocator allocator;
-    struct tli_blob *body; /* metadata text of a chain load */
+    struct tli_blob *body; /* metadata text, when it did not come with a head */
+    struct tli_iceberg_list *manifests; /* NULL: not known, or there is no snapshot */
     struct tli_store *store;
 } tl_table;
 
@@ -1180,6 +1185,66 @@ TL_API void tl_table_drop(tl_table *table);
 TL_API tl_status tl_table_last_values(tl_table *table, int32_t batch, struct ArrowSchema *schema,
                                       struct ArrowArray *array, tl_error *err);
 #endif /* TIMELAKE_NO_LAKE */
+
+/* >>newtable: the first version of a table. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+typedef struct tl_new_column {
+    tl_span name;
+    tl_span type; /* Iceberg's name of a primitive type: "long", "timestamptz", "decimal(10, 2)", ... */
+    uint8_t required;
+} tl_new_column;
+
+/* A table to be created. With a time column (a required timestamp) it is partitioned by `chunk` and sorted by the
+   series key, then time, and gets a last column `_ingest_ts` unless that is declined. */
+typedef struct tl_new_table {
+    const tl_new_column *columns;
+    size_t column_count;
+    tl_span time_column; /* absent: a table without partitions */
+    tl_span series_key;  /* column names with commas between; absent: none */
+    tl_chunk chunk;      /* TL_CHUNK_NONE: day */
+    uint8_t dedup;       /* 0: true if there is a series key, 1: true, 2: false */
+    uint8_t no_ingest_time;
+} tl_new_table;
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>commitplan: what a commit changes, and the objects that make it so. Source: the Apache Iceberg table spec, format
+   2, and Timelake's rules on top of it. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+/* A data file that a commit adds. */
+typedef struct tl_data_file {
+    tl_file file; /* path (below the table, absolute), size, records, partition, split offsets, sort order. In a replace
+                     sequence_number is the data sequence number, 0: the highest of the files removed. Its other
+                     members are not read */
+    const tl_column *columns; /* statistics; their `file` is not read */
+    size_t column_count;
+    tl_span footer; /* for the head, see tl_footer; absent: not known */
+    tl_span body;   /* uploaded with the commit; absent: the object is there already */
+} tl_data_file;
+
+typedef enum tl_change_kind {
+    TL_CHANGE_APPEND,     /* files added */
+    TL_CHANGE_REPLACE,    /* files removed and added that hold the same rows: compaction */
+    TL_CHANGE_DELETE,     /* files removed: retention */
+    TL_CHANGE_INDEX,      /* a last-value index set, or taken away: index.path absent */
+    TL_CHANGE_PROPERTIES, /* table properties set, or with an absent value taken away */
+    TL_CHANGE_CREATE      /* a new table */
+} tl_change_kind;
+
+typedef struct tl_change {
+    tl_change_kind kind;
+    const tl_data_file *added;
+    size_t added_count;
+    const tl_span *removed; /* paths of live files */
+    size_t removed_count;
+    const tl_property *properties; /* entries of the snapshot's summary; in PROPERTIES and CREATE the table's own */
+    size_t property_count;
+    tl_span batch_id;          /* of an append: committed at most once in the history of the current snapshot */
+    tl_data_file index;        /* of INDEX: its path, and the body if it is to be uploaded */
+    const tl_new_table *table; /* of CREATE */
+} tl_change;
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>scan: which files of a table a filter needs: conditions joined by `and`, held against partitions, bounds and
    counts. A file is left out only when no row of it can match. */
@@ -2123,6 +2188,7 @@ typedef struct tl_lake {
     uint32_t capacity;
     uint64_t clock;
     uint64_t memory;
+    uint64_t drawn; /* streams of random numbers begun from the seed */
 } tl_lake;
 
 /* Options are copied. Nothing is allocated before the first load ends. */
@@ -2310,6 +2376,112 @@ TL_API void tl_log_repair(tl_log_call *call, tl_log *log, int remove);
    publishes it when nobody else has the version, and ends anew: done, lost, or ambiguous again. TL_MISUSE otherwise. */
 TL_API tl_status tl_log_resolve(tl_log_call *call);
 #endif /* TIMELAKE_NO_LOG */
+
+/* >>commit: a commit as an operation: reads what it needs, uploads, creates v<N+1>, tells the true outcome.
+
+   State table: a round of requests -> what then. A state ends when all its requests are answered, in any order.
+   START      none -> the batch id is in already: DONE (duplicate). Else LIST if the base's manifest list is not known,
+              MANIFESTS if some must be rewritten, else UPLOAD. Of a creation: HINT
+   HINT       get the hint -> there is one: FAILED, TL_EXISTS. None: PUT
+   LIST       get the manifest list -> MANIFESTS or UPLOAD. Gone: the base has expired: PAUSE
+   MANIFESTS  get those to be rewritten or merged -> UPLOAD. Gone: PAUSE
+   UPLOAD     put data files (once), manifests, their list, the index + stat vN -> all there: PUT. vN gone: PAUSE. A
+              put of unknown outcome is sent again; any other answer: FAILED
+   PUT        put vN+1 if absent: the commit -> ok: DONE (of a creation HINTED). Exists or unknown: READ. Not applied:
+              FAILED, or READ if an earlier put of it is unknown
+   READ       get vN+1 -> our bytes: DONE. Other metadata: lost, PAUSE (a creation: FAILED, TL_EXISTS). Not there: PUT
+              again. Not to be read: WAIT, the third time FAILED, TL_AMBIGUOUS
+   WAIT       sleep -> READ
+   PAUSE      sleep -> LOAD. The tenth attempt lost: FAILED, TL_CONFLICT
+   LOAD       what the load asks for -> START on the newest version
+   HINTED     put the hint -> DONE
+
+   Deleted, fire and forget: manifests and list of a lost attempt; the files that this commit uploaded, when it fails
+   for good or is a duplicate, but none that the newest version known has. Nothing is deleted while vN+1 may hold this
+   commit. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+#define TL_COMMIT_ATTEMPTS 10u
+
+typedef struct tl_commit {
+    tl_op op;
+    tl_table *table;     /* when done: the new version (duplicate: the one that has the batch); one count is the
+                            commit's own, until tl_op_end */
+    uint64_t version;    /* that was committed, or last tried */
+    int64_t snapshot_id; /* of it; 0 when no snapshot was made */
+    uint32_t attempts;
+    uint8_t duplicate;   /* 1: the batch id was in already, nothing was committed */
+    tl_lake *lake;       /* private from here */
+    const tl_change *change;
+    tl_table *base;
+    tl_load *load;
+    struct tli_commitplan *plan;
+    struct tli_iceberg_list *list; /* the base's, when this commit had to read it */
+    char *keys;                    /* the location, then places for two keys */
+    tl_span location;
+    tl_span *bodies;
+    size_t body_count;
+    tl_span whole;                 /* the body of v<N+1> */
+    tl_span next_key;              /* v<N+1> */
+    uint64_t random[5];
+    uint64_t tokens[32];           /* of the load's requests that are out */
+    size_t swept;                  /* deletes handed out */
+    int64_t began;
+    uint32_t puts, reads, uploads;
+    uint8_t state;
+    uint8_t uploaded; /* objects of this attempt may be there */
+    uint8_t stored;   /* data files are */
+    uint8_t unknown;  /* v<N+1> may hold this attempt */
+    uint8_t sweep;    /* 1: manifests and list go, 2: data files and index too */
+} tl_commit;
+
+/* Begins a commit on top of `base`, the newest version known, loaded with its files (of PROPERTIES its metadata is
+   enough). The base is kept by a count; the change and what it points at stay unchanged until the result. A path to be
+   added with its body belongs to this commit alone. The lake needs a seed.
+
+   Done: table, version, snapshot_id. Failed: TL_CONFLICT (others won ten times, or a file to be removed is gone),
+   TL_AMBIGUOUS (it may be in: tl_op_error_key is the metadata file to look at, nothing was deleted), TL_EXISTS (a file
+   that is in the table already), TL_MISUSE, TL_UNSUPPORTED, TL_STORE, ...: nothing of it is in. */
+TL_API void tl_commit_begin(tl_commit *commit, tl_lake *lake, tl_table *base, const tl_change *change);
+
+/* Begins the creation of a table at `location`; change->kind is TL_CHANGE_CREATE. TL_EXISTS: there is one. */
+TL_API void tl_commit_create(tl_commit *commit, tl_lake *lake, tl_span location, const tl_change *change);
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>publish: a version's hint and head, written behind a commit. Both are caches: the commit stands whatever happens.
+
+   State table:
+   START      none -> the lake knows a newer version: NONE. Else READ
+   READ       get the head's first bytes + put the hint (once) -> head of this version or a newer one, or not to be
+              read: DONE. Else PUT; codec `none`, or one that is not there: DROP
+   PUT        put the head, if it is the one that was read, or if absent -> ok: DONE. Changed or unknown: READ, at most
+              five times. The store has no such condition: OVER. Not applied: DONE
+   OVER       put the head, whatever is there -> DONE
+   DROP       delete the head -> DONE */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+typedef struct tl_publish {
+    tl_op op;
+    uint8_t hint_written;
+    uint8_t head_written;
+    uint8_t head_dropped;
+    tl_error why_no_head; /* why there is none; TL_OK: it was written, or a newer one is there */
+    tl_lake *lake;        /* private from here */
+    tl_table *table;
+    char *keys;           /* places for two keys */
+    tl_buffer bytes;
+    tl_span body, hint;
+    char *etag;           /* of the head that was read */
+    size_t etag_size;
+    uint32_t reads;
+    uint8_t state;
+    char digits[24];
+} tl_publish;
+
+/* Begins publishing a version, which is counted. One publish of a table at a time per process. Done, whatever became of
+   hint and head; none: superseded. Never moves a head back, nor writes over one that cannot be read. */
+TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table);
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -17957,22 +18129,26 @@ TLI_FN tl_status tli_view_prepare(tli_view_writer *w, tl_error *err)
     return st == TL_OK ? tli_view_build(w->store, &tli_view_columns, &in, &w->pieces[TLI_VIEW_WRITE_COLUMNS], err) : st;
 }
 
-/* The sections that are always there as a document of its own: what a head would say of these parts. `document` is
-   empty but for its allocator; on failure it stays so. */
+/* The sections that are always there, and the footers within the budget, as a document of its own: what a head would
+   say of these parts. `document` is empty but for its allocator; on failure it stays so. */
 TLI_FN tl_status tli_view_document(tl_document *document, const tl_head_parts *parts, tl_error *err)
 {
     tli_view_writer w;
     tl_document filled;
+    unsigned sections = TLI_VIEW_WRITE_ALWAYS;
     tl_status st;
     TLI_FILL(&w, 0, sizeof w);
     w.parts = parts;
+    w.budget = parts->inline_bytes;
     w.allocator = document->allocator;
     w.store = tli_mem_store_new(&w.allocator, SIZE_MAX / 2, NULL, 0, NULL, NULL, err);
     if (w.store == NULL)
         return err->status;
     st = tli_view_prepare(&w, err);
+    if (st == TL_OK)
+        st = tli_view_decide_footers(&w, &sections, err);
     if (st == TL_OK) {
-        st = tli_view_fill(&w, &filled, TLI_VIEW_WRITE_ALWAYS, err);
+        st = tli_view_fill(&w, &filled, sections, err);
         if (st == TL_OK)
             *document = filled;
         else
@@ -19005,6 +19181,43 @@ TLI_FN void tli_iceberg_free_list(tli_iceberg_list *list)
     TLI_FILL(list, 0, sizeof *list);
 }
 
+/* A list of its own, empty; and its end, NULL is fine. */
+TLI_FN tli_iceberg_list *tli_iceberg_new_list(const tl_allocator *allocator, uint64_t budget, tl_error *err)
+{
+    tli_iceberg_list *list = (tli_iceberg_list *)tli_mem_new(allocator, sizeof *list);
+    if (list == NULL) {
+        (void)tli_mem_failed(allocator, err);
+        return NULL;
+    }
+    TLI_FILL(list, 0, sizeof *list);
+    list->store = tli_mem_store_new(allocator, budget, NULL, 0, NULL, NULL, err);
+    if (list->store == NULL) {
+        tli_mem_delete(allocator, list, sizeof *list);
+        return NULL;
+    }
+    return list;
+}
+
+TLI_FN void tli_iceberg_delete_list(tli_iceberg_list *list)
+{
+    tl_allocator a;
+    if (list == NULL)
+        return;
+    a = list->store->allocator;
+    tli_iceberg_free_list(list);
+    tli_mem_delete(&a, list, sizeof *list);
+}
+
+#ifndef TIMELAKE_NO_COMMIT
+/* Adds a copy of an entry. */
+TLI_FN tl_status tli_iceberg_carry(tli_iceberg_list *list, const tli_iceberg_manifest *m, tl_error *err)
+{
+    tli_iceberg_manifest copy = *m;
+    tl_status st = tli_iceberg_keep(list->store, &copy.partitions, err);
+    return st == TL_OK ? tli_iceberg_list_row(list, &copy, 3, err) : st;
+}
+#endif
+
 TLI_FN tl_status tli_iceberg_read_rows(tli_iceberg_list *list, tl_avro *avro, const tl_limits *limits, tl_error *err)
 {
     const size_t names = TLI_COUNT(tli_iceberg_list_names);
@@ -19070,6 +19283,21 @@ TLI_FN tl_status tli_iceberg_read_list(tli_iceberg_list *list, const void *bytes
     if (st != TL_OK)
         tli_iceberg_free_list(list);
     return st;
+}
+
+/* The same into a list of its own; NULL with err filled. */
+TLI_FN tli_iceberg_list *tli_iceberg_read_new_list(const void *bytes, size_t size, const tl_limits *limits,
+                                                   const tl_allocator *allocator, tl_error *err)
+{
+    tli_iceberg_list *list = (tli_iceberg_list *)tli_mem_new(allocator, sizeof *list);
+    if (list == NULL) {
+        (void)tli_mem_failed(allocator, err);
+        return NULL;
+    }
+    if (tli_iceberg_read_list(list, bytes, size, limits, allocator, err) == TL_OK)
+        return list;
+    tli_mem_delete(allocator, list, sizeof *list);
+    return NULL;
 }
 
 /* ---- manifests ---- */
@@ -19916,6 +20144,7 @@ TL_API void tl_table_drop(tl_table *table)
     tl_metadata_free(&table->metadata);
     tl_head_free(&table->head);
     tli_mem_blob_drop(table->body);
+    tli_iceberg_delete_list(table->manifests);
     tli_mem_delete(&a, (void *)(uintptr_t)table->location.data, table->location.size + 1);
     tli_mem_delete(&a, table, sizeof *table);
 }
@@ -19953,6 +20182,1271 @@ TLI_FN tl_table *tli_table_new(const tl_allocator *a, tl_span location, uint64_t
     return t;
 }
 #endif /* TIMELAKE_NO_LAKE */
+
+/* >>newtable: the metadata of a table's first version. Source: the Apache Iceberg table spec, format 2, and Timelake's
+   properties. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+#define TLI_NEWTABLE_INGEST "_ingest_ts"
+
+TLI_FN void tli_newtable_put(tli_manifest_text *t, tl_span raw)
+{
+    if (t->status == TL_OK)
+        t->status = tli_mem_append(t->out, raw.data, raw.size, t->err);
+}
+
+TLI_FN void tli_newtable_put_number(tli_manifest_text *t, const char *before, int64_t number)
+{
+    char digits[24];
+    tli_manifest_put(t, before);
+    tli_newtable_put(t, tli_text_span(digits, tli_number_i64(digits, number)));
+}
+
+TLI_FN void tli_newtable_put_text(tli_manifest_text *t, const char *before, tl_span text)
+{
+    tli_manifest_put(t, before);
+    if (t->status == TL_OK)
+        t->status = tli_json_write_text(t->out, text, t->err);
+}
+
+/* The field id of a column, 0 if there is none of that name. Ids count from 1 in the order of the columns. */
+TLI_FN int32_t tli_newtable_id(const tl_new_table *n, tl_span name)
+{
+    size_t i;
+    for (i = 0; i < n->column_count; i++)
+        if (tl_span_equal(n->columns[i].name, name))
+            return (int32_t)i + 1;
+    return 0;
+}
+
+TLI_FN int tli_newtable_has_ingest(const tl_new_table *n)
+{
+    return n->time_column.data != NULL && !n->no_ingest_time;
+}
+
+TLI_FN tl_status tli_newtable_check_column(const tl_new_table *n, size_t i, tl_error *err)
+{
+    const tl_new_column *c = &n->columns[i];
+    tl_field f;
+    TLI_FILL(&f, 0, sizeof f);
+    if (c->name.data == NULL || c->name.size == 0 || tli_text_utf8(c->name.data, c->name.size) != c->name.size
+        || tli_newtable_id(n, c->name) != (int32_t)i + 1
+        || (tli_newtable_has_ingest(n) && tl_span_equal(c->name, tl_text(TLI_NEWTABLE_INGEST))))
+        return tli_err(err, TL_MISUSE, "a column without a name, or two of one name", TL_NO_POSITION);
+    tli_metadata_type(c->type, &f);
+    if (f.type == TL_ICEBERG_OTHER)
+        return tli_err(err, TL_UNSUPPORTED, "a column of a type that tables are not created with", TL_NO_POSITION);
+    if (tl_span_equal(c->name, n->time_column)
+        && (!c->required || (f.type != TL_ICEBERG_TIMESTAMP && f.type != TL_ICEBERG_TIMESTAMPTZ)))
+        return tli_err(err, TL_MISUSE, "the time column must be a required timestamp", TL_NO_POSITION);
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_newtable_check(const tl_new_table *n, tl_error *err)
+{
+    tl_contract keys;
+    tl_status st = TL_OK;
+    tl_span key;
+    uint32_t i;
+    if (n == NULL || n->column_count == 0 || n->column_count > 65535)
+        return tli_err(err, TL_MISUSE, "a table without columns, or of too many", TL_NO_POSITION);
+    for (i = 0; i < n->column_count && st == TL_OK; i++)
+        st = tli_newtable_check_column(n, i, err);
+    if (st != TL_OK)
+        return st;
+    TLI_FILL(&keys, 0, sizeof keys);
+    keys.series_key = n->series_key;
+    if (n->series_key.data != NULL && n->time_column.data == NULL)
+        return tli_err(err, TL_MISUSE, "a series key without a time column", TL_NO_POSITION);
+    for (i = 0; (key = tl_contract_column(&keys, i)).data != NULL; i++)
+        if (tli_newtable_id(n, key) == 0)
+            return tli_err(err, TL_MISUSE, "a series key of a column that is not there", TL_NO_POSITION);
+    if (n->time_column.data != NULL && tli_newtable_id(n, n->time_column) == 0)
+        return tli_err(err, TL_MISUSE, "the time column is not there", TL_NO_POSITION);
+    return TL_OK;
+}
+
+TLI_FN void tli_newtable_column(tli_manifest_text *t, int32_t id, tl_span name, int required, tl_span type)
+{
+    tli_newtable_put_number(t, id == 1 ? "{\"id\":" : ",{\"id\":", id);
+    tli_newtable_put_text(t, ",\"name\":", name);
+    tli_manifest_put(t, required ? ",\"required\":true" : ",\"required\":false");
+    tli_newtable_put_text(t, ",\"type\":", type);
+    tli_manifest_put(t, "}");
+}
+
+TLI_FN void tli_newtable_sort_field(tli_manifest_text *t, int32_t id, int first)
+{
+    tli_newtable_put_number(t, first ? "{\"source-id\":" : ",{\"source-id\":", id);
+    tli_manifest_put(t, ",\"transform\":\"identity\",\"direction\":\"asc\",\"null-order\":\"nulls-first\"}");
+}
+
+TLI_FN const char *tli_newtable_chunk(const tl_new_table *n)
+{
+    return n->chunk == TL_CHUNK_HOUR ? "hour" : n->chunk == TL_CHUNK_MONTH ? "month" : "day";
+}
+
+/* Partition spec and sort order. */
+TLI_FN void tli_newtable_order(tli_manifest_text *t, const tl_new_table *n)
+{
+    tl_contract keys;
+    tl_span key;
+    uint32_t i;
+    if (n->time_column.data == NULL) {
+        tli_manifest_put(t, ",\"partition-specs\":[{\"spec-id\":0,\"fields\":[]}],\"default-spec-id\":0,"
+                            "\"last-partition-id\":999,\"sort-orders\":[{\"order-id\":0,\"fields\":[]}],"
+                            "\"default-sort-order-id\":0");
+        return;
+    }
+    tli_newtable_put_number(t, ",\"partition-specs\":[{\"spec-id\":0,\"fields\":[{\"source-id\":",
+                            tli_newtable_id(n, n->time_column));
+    tli_newtable_put_text(t, ",\"field-id\":1000,\"name\":", n->time_column);
+    t->out->size -= t->status == TL_OK; /* the name goes on behind the column's */
+    tli_manifest_put(t, "_");
+    tli_manifest_put(t, tli_newtable_chunk(n));
+    tli_manifest_put(t, "\",\"transform\":\"");
+    tli_manifest_put(t, tli_newtable_chunk(n));
+    tli_manifest_put(t, "\"}]}],\"default-spec-id\":0,\"last-partition-id\":1000,"
+                        "\"sort-orders\":[{\"order-id\":1,\"fields\":[");
+    TLI_FILL(&keys, 0, sizeof keys);
+    keys.series_key = n->series_key;
+    for (i = 0; (key = tl_contract_column(&keys, i)).data != NULL; i++)
+        tli_newtable_sort_field(t, tli_newtable_id(n, key), i == 0);
+    tli_newtable_sort_field(t, tli_newtable_id(n, n->time_column), i == 0);
+    tli_manifest_put(t, "]}],\"default-sort-order-id\":1");
+}
+
+/* Every key stands once: the caller's word wins over the defaults, and his last one over those before. */
+TLI_FN void tli_newtable_properties(tli_manifest_text *t, const tl_new_table *n, const tl_property *more, size_t count)
+{
+    const char *const fixed[][2] = {{"timelake.format-version", "0.3.0"},
+                                    {"write.format.default", "parquet"},
+                                    {"write.parquet.compression-codec", "zstd"},
+                                    {"write.metadata.previous-versions-max", "20"},
+                                    {"timelake.chunk-interval", tli_newtable_chunk(n)},
+                                    {"timelake.dedup", n->dedup == 1 || (n->dedup == 0 && n->series_key.data != NULL)
+                                                           ? "true" : "false"},
+                                    {"timelake.time-column", NULL},
+                                    {"timelake.series-key", NULL},
+                                    {"timelake.ingest-time-column", TLI_NEWTABLE_INGEST}};
+    size_t i, k, all = n->time_column.data == NULL ? 4 : tli_newtable_has_ingest(n) ? 9 : 8;
+    int first = 1;
+    tli_manifest_put(t, ",\"properties\":{");
+    for (i = 0; i < all; i++) {
+        tl_span value = i == 6 ? n->time_column : i == 7 ? n->series_key : tl_text(fixed[i][1]);
+        for (k = 0; k < count && value.data != NULL; k++)
+            if (tl_span_equal(more[k].key, tl_text(fixed[i][0])))
+                value = tli_text_span(NULL, 0);
+        if (value.data == NULL)
+            continue;
+        tli_newtable_put_text(t, first ? "" : ",", tl_text(fixed[i][0]));
+        tli_newtable_put_text(t, ":", value);
+        first = 0;
+    }
+    for (i = 0; i < count; i++) {
+        for (k = i + 1; k < count && !tl_span_equal(more[i].key, more[k].key); k++)
+            continue;
+        if (k < count)
+            continue;
+        tli_newtable_put_text(t, first ? "" : ",", more[i].key);
+        tli_newtable_put_text(t, ":", more[i].value);
+        first = 0;
+    }
+    tli_manifest_put(t, "}");
+}
+
+/* Appends v1.metadata.json. */
+TLI_FN tl_status tli_newtable_metadata(tl_buffer *out, tl_span location, const tl_new_table *n,
+                                       const tl_property *properties, size_t property_count, tli_rand *random,
+                                       int64_t now, tl_error *err)
+{
+    tl_status st = tli_newtable_check(n, err);
+    tli_manifest_text t;
+    char uuid[TLI_RAND_UUID];
+    size_t i;
+    if (st != TL_OK)
+        return st;
+    t.out = out;
+    t.status = TL_OK;
+    t.err = err;
+    tli_rand_uuid(random, TLI_MAX(now, 0), uuid);
+    tli_newtable_put_text(&t, "{\"format-version\":2,\"table-uuid\":", tli_text_span(uuid, sizeof uuid));
+    tli_newtable_put_text(&t, ",\"location\":", location);
+    tli_newtable_put_number(&t, ",\"last-sequence-number\":0,\"last-updated-ms\":", now);
+    tli_newtable_put_number(&t, ",\"last-column-id\":", (int64_t)n->column_count + tli_newtable_has_ingest(n));
+    tli_manifest_put(&t, ",\"schemas\":[{\"schema-id\":0,\"type\":\"struct\",\"fields\":[");
+    for (i = 0; i < n->column_count; i++)
+        tli_newtable_column(&t, (int32_t)i + 1, n->columns[i].name, n->columns[i].required, n->columns[i].type);
+    if (tli_newtable_has_ingest(n))
+        tli_newtable_column(&t, (int32_t)i + 1, tl_text(TLI_NEWTABLE_INGEST), 1, tl_text("timestamptz"));
+    tli_manifest_put(&t, "]}],\"current-schema-id\":0");
+    tli_newtable_order(&t, n);
+    tli_newtable_properties(&t, n, properties, property_count);
+    tli_manifest_put(&t, ",\"refs\":{}}");
+    return t.status;
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>commitplan: from a base version and a change to the objects of the next version. Pure: what has to be read is told
+   (the manifest list, manifests), what has to be written comes out: manifests, their list, the metadata, and the
+   version itself, ready to be used once the metadata is in. Whatever can fail fails before anything is uploaded. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+#define TLI_COMMITPLAN_MANIFESTS 8u /* past so many they are merged */
+#define TLI_COMMITPLAN_BATCH "timelake.batch-id"
+#define TLI_COMMITPLAN_INDEX "timelake.last-value-index"
+
+/* An object to be uploaded. */
+typedef struct tli_commitplan_object {
+    tl_span key; /* absent: this attempt needs none */
+    tl_buffer bytes;
+} tli_commitplan_object;
+
+enum {
+    TLI_COMMITPLAN_ADDED, TLI_COMMITPLAN_MERGED, TLI_COMMITPLAN_DELETED, TLI_COMMITPLAN_LIST, TLI_COMMITPLAN_OBJECTS
+};
+
+/* Paths, found by their hash. */
+typedef struct tli_commitplan_set {
+    const tl_span *paths;
+    size_t *slots; /* index of a path plus 1 */
+    uint8_t *found;
+    size_t mask, count, left; /* `left` are not found yet */
+} tli_commitplan_set;
+
+typedef struct tli_commitplan {
+    const tl_change *change;
+    tl_table *base; /* NULL: create */
+    tl_span location;
+    tl_limits limits;
+    tl_allocator allocator;
+    tli_rand *random;
+    int64_t now;
+    tli_store *store;             /* of this attempt: keys, small arrays */
+    const tli_iceberg_list *list; /* the base's manifests; NULL: none, or not read */
+    uint32_t *picked;             /* manifests that are to be read: rewritten, or merged */
+    size_t *ends;                 /* entries read up to the end of each */
+    uint8_t *rewritten;           /* of the list's manifests */
+    uint32_t picked_count, read_count;
+    tli_iceberg_files files;      /* entries of those that were read */
+    tli_commitplan_set removed;
+    uint64_t removed_records, removed_size;
+    int64_t highest;              /* data sequence number among the removed */
+    uint8_t duplicate;            /* the batch id is in already: nothing to do */
+    uint64_t version;             /* of what is planned */
+    int64_t snapshot_id, sequence_number, timestamp;
+    tli_commitplan_object objects[TLI_COMMITPLAN_OBJECTS];
+    tl_buffer metadata;
+    tl_table *table;              /* the new version */
+    tl_error *err;
+} tli_commitplan;
+
+TLI_FN void tli_commitplan_end(tli_commitplan *p)
+{
+    size_t i;
+    for (i = 0; i < TLI_COMMITPLAN_OBJECTS; i++)
+        tl_buffer_free(&p->objects[i].bytes);
+    tl_buffer_free(&p->metadata);
+    tl_table_drop(p->table);
+    if (p->files.store != NULL)
+        tli_iceberg_end(&p->files);
+    tli_mem_store_drop(p->store);
+    TLI_FILL(p, 0, sizeof *p);
+}
+
+TLI_FN tl_status tli_commitplan_refuse(tli_commitplan *p, tl_status status, const char *text)
+{
+    return tli_err(p->err, status, text, TL_NO_POSITION);
+}
+
+/* ---- what may be changed, and how ---- */
+
+/* Refused before anything is uploaded: what this library cannot write. */
+TLI_FN tl_status tli_commitplan_may_write(tli_commitplan *p)
+{
+    const tl_metadata *m = &p->base->metadata;
+    tl_status st = tl_contract_may_write(&m->contract, p->err);
+    if (st != TL_OK)
+        return st;
+    if (m->format_version != 2)
+        return tli_commitplan_refuse(p, TL_UNSUPPORTED, "only tables of Iceberg format 2 are written");
+    if (m->partitioned && m->transform != TL_TRANSFORM_HOUR && m->transform != TL_TRANSFORM_DAY
+        && m->transform != TL_TRANSFORM_MONTH)
+        return tli_commitplan_refuse(p, TL_UNSUPPORTED, "a partition spec that is neither hour, day nor month");
+    if (m->has_snapshot && m->manifest_list.data == NULL)
+        return tli_commitplan_refuse(p, TL_UNSUPPORTED, "a snapshot without a manifest list");
+    if (p->change->kind != TL_CHANGE_PROPERTIES && !p->base->has_files)
+        return tli_commitplan_refuse(p, TL_MISUSE, "the base was loaded without its files");
+    return TL_OK;
+}
+
+/* Is the entry's name one that the commit itself writes into a summary? */
+TLI_FN int tli_commitplan_reserved(tl_span key)
+{
+    static const char *const starts[] = {"operation", "added-", "deleted-", "removed-", "total-", TLI_COMMITPLAN_BATCH,
+                                         TLI_COMMITPLAN_INDEX};
+    size_t i;
+    for (i = 0; i < TLI_COUNT(starts); i++) {
+        tl_span s = tl_text(starts[i]);
+        if (key.size >= s.size && TLI_COMPARE(key.data, s.data, s.size) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+TLI_FN int tli_commitplan_is_text(tl_span s)
+{
+    return s.data != NULL && tli_text_utf8(s.data, s.size) == s.size;
+}
+
+TLI_FN tl_status tli_commitplan_check_properties(tli_commitplan *p)
+{
+    const tl_change *c = p->change;
+    int of_table = c->kind == TL_CHANGE_PROPERTIES || c->kind == TL_CHANGE_CREATE;
+    size_t i;
+    for (i = 0; i < c->property_count; i++) {
+        const tl_property *e = &c->properties[i];
+        int unset = e->value.data == NULL && c->kind == TL_CHANGE_PROPERTIES;
+        if (!tli_commitplan_is_text(e->key) || (!unset && !tli_commitplan_is_text(e->value)))
+            return tli_commitplan_refuse(p, TL_MISUSE, "a property that is no text");
+        if (!of_table && tli_commitplan_reserved(e->key))
+            return tli_commitplan_refuse(p, TL_MISUSE, "a summary entry that the commit itself writes");
+    }
+    if (c->batch_id.data != NULL && (c->kind != TL_CHANGE_APPEND || !tli_commitplan_is_text(c->batch_id)))
+        return tli_commitplan_refuse(p, TL_MISUSE, "a batch id of something that is no append, or that is no text");
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_commitplan_check_added(tli_commitplan *p, const tl_data_file *d)
+{
+    const tl_file *f = &d->file;
+    if (!tli_commitplan_is_text(f->path) || f->path.size == 0 || f->size > INT64_MAX || f->records > INT64_MAX)
+        return tli_commitplan_refuse(p, TL_MISUSE, "a data file without a path, or of an impossible size");
+    if ((f->has_partition != 0) != (p->base->metadata.partitioned != 0))
+        return tli_commitplan_refuse(p, TL_MISUSE,
+                                     "a data file has a partition value in a partitioned table, and there alone");
+    if (d->body.data != NULL && d->body.size != f->size)
+        return tli_commitplan_refuse(p, TL_MISUSE, "a data file whose body is not as long as its size says");
+    return TL_OK;
+}
+
+/* Added and removed files as the kind of change takes them. */
+TLI_FN tl_status tli_commitplan_check(tli_commitplan *p)
+{
+    static const struct {
+        uint8_t adds, removes; /* 0: must not, 1: must */
+    } kinds[] = {{1, 0}, {1, 1}, {0, 1}, {0, 0}, {0, 0}, {0, 0}};
+    const tl_change *c = p->change;
+    tl_status st;
+    size_t i;
+    if ((unsigned)c->kind > TL_CHANGE_CREATE || (c->added_count != 0) != kinds[c->kind].adds
+        || (c->removed_count != 0) != kinds[c->kind].removes || (c->kind == TL_CHANGE_CREATE) != (p->base == NULL))
+        return tli_commitplan_refuse(p, TL_MISUSE, "a change without the files it is about, or with others");
+    st = tli_commitplan_check_properties(p);
+    if (st == TL_OK && p->base != NULL)
+        st = tli_commitplan_may_write(p);
+    for (i = 0; i < c->added_count && st == TL_OK; i++)
+        st = tli_commitplan_check_added(p, &c->added[i]);
+    return st;
+}
+
+/* Is a batch id in the summary of a snapshot? */
+TLI_FN int tli_commitplan_has_batch(const tl_metadata *m, const tl_json_node *snapshot, tl_span id)
+{
+    tl_span value;
+    const tl_json_node *summary = tl_json_member(&m->json, snapshot, tl_text("summary"));
+    const tl_json_node *node = tl_json_member(&m->json, summary, tl_text(TLI_COMMITPLAN_BATCH));
+    return node != NULL && tl_json_string(&m->json, node, &value, NULL) == TL_OK && tl_span_equal(value, id);
+}
+
+/* Looks for the batch id in the current snapshot and its ancestors, as far as the metadata knows them. */
+TLI_FN tl_status tli_commitplan_find_batch(tli_commitplan *p)
+{
+    const tl_metadata *m = &p->base->metadata;
+    const tl_json_node *list = tl_json_member(&m->json, m->json.root, tl_text("snapshots")), *s = m->snapshot;
+    uint32_t steps = list == NULL ? 0 : list->count;
+    int64_t parent;
+    tl_status st = TL_OK;
+    for (; s != NULL && st == TL_OK && !p->duplicate; steps--) {
+        p->duplicate = (uint8_t)tli_commitplan_has_batch(m, s, p->change->batch_id);
+        st = tli_metadata_int(m, s, "parent-snapshot-id", -1, &parent, p->err);
+        if (steps == 0 || st != TL_OK || parent == -1)
+            break;
+        st = tli_metadata_by_id(m, list, "snapshot-id", parent, &s, p->err);
+    }
+    return st;
+}
+
+/* ---- sets of paths ---- */
+
+TLI_FN tl_status tli_commitplan_gather(tli_commitplan *p, tli_commitplan_set *set, const tl_span *paths, size_t count)
+{
+    size_t i, slots = 4;
+    TLI_FILL(set, 0, sizeof *set);
+    while (slots / 2 < count)
+        slots *= 2;
+    set->paths = paths;
+    set->mask = slots - 1;
+    set->count = set->left = count;
+    set->slots = (size_t *)tli_mem_take_array(p->store, slots, sizeof *set->slots, p->err);
+    set->found = (uint8_t *)tli_mem_take_array(p->store, count + 1, 1, p->err);
+    if (set->slots == NULL || set->found == NULL)
+        return p->err->status;
+    for (i = 0; i < count; i++) {
+        size_t at = (size_t)tli_hash_xxh64(paths[i].data, paths[i].size, 0) & set->mask;
+        while (set->slots[at] != 0) {
+            if (tl_span_equal(paths[set->slots[at] - 1], paths[i]))
+                return tli_commitplan_refuse(p, TL_MISUSE, "a file stands twice in a change");
+            at = (at + 1) & set->mask;
+        }
+        set->slots[at] = i + 1;
+    }
+    return TL_OK;
+}
+
+/* The index of a path plus 1, or 0. */
+TLI_FN size_t tli_commitplan_find(const tli_commitplan_set *set, tl_span path)
+{
+    size_t at;
+    if (set->count == 0)
+        return 0;
+    at = (size_t)tli_hash_xxh64(path.data, path.size, 0) & set->mask;
+    while (set->slots[at] != 0 && !tl_span_equal(set->paths[set->slots[at] - 1], path))
+        at = (at + 1) & set->mask;
+    return set->slots[at];
+}
+
+/* No file may be added that is live already, or twice. */
+TLI_FN tl_status tli_commitplan_check_new(tli_commitplan *p, const tl_files *live)
+{
+    const tl_change *c = p->change;
+    tli_commitplan_set added;
+    tl_span *paths;
+    tl_file f;
+    tl_status st;
+    size_t i;
+    if (c->added_count == 0)
+        return TL_OK;
+    paths = (tl_span *)tli_mem_take_array(p->store, c->added_count, sizeof *paths, p->err);
+    if (paths == NULL)
+        return p->err->status;
+    for (i = 0; i < c->added_count; i++)
+        paths[i] = c->added[i].file.path;
+    st = tli_commitplan_gather(p, &added, paths, c->added_count);
+    for (i = 0; i < live->count && st == TL_OK; i++) {
+        tl_files_get(live, i, &f);
+        if (tli_commitplan_find(&added, f.path) != 0)
+            st = tli_commitplan_refuse(p, TL_EXISTS, "a file that is added is in the table already");
+    }
+    return st;
+}
+
+/* ---- the beginning ---- */
+
+TLI_FN tl_status tli_commitplan_ids(tli_commitplan *p)
+{
+    const tl_metadata *m;
+    const tl_json_node *taken = NULL;
+    tl_status st = TL_OK;
+    if (p->base == NULL) {
+        p->version = 1;
+        p->timestamp = p->now;
+        return TL_OK;
+    }
+    m = &p->base->metadata;
+    p->version = p->base->version + 1;
+    p->timestamp = TLI_MAX(p->now, m->last_updated_ms);
+    if (m->last_sequence_number < 0 || m->last_sequence_number == INT64_MAX || p->version >= UINT64_MAX - 1)
+        return tli_commitplan_refuse(p, TL_CORRUPT, "a sequence number or version without a successor");
+    p->sequence_number = m->last_sequence_number + 1;
+    do {
+        p->snapshot_id = tli_rand_id(p->random);
+        st = tli_metadata_by_id(m, tl_json_member(&m->json, m->json.root, tl_text("snapshots")), "snapshot-id",
+                                p->snapshot_id, &taken, p->err);
+    } while (st == TL_OK && taken != NULL);
+    return st;
+}
+
+/* Files to be removed, as the base knows them: what is not there is a conflict. */
+TLI_FN tl_status tli_commitplan_base_files(tli_commitplan *p)
+{
+    const tl_change *c = p->change;
+    tl_files live;
+    tl_file f;
+    size_t i, at;
+    tl_status st = tli_commitplan_gather(p, &p->removed, c->removed, c->removed_count);
+    if (st == TL_OK && p->base->has_files)
+        st = tl_head_files(&p->base->head, &live, p->err);
+    if (st != TL_OK || !p->base->has_files)
+        return st;
+    for (i = 0; i < live.count && c->removed_count != 0; i++) {
+        tl_files_get(&live, i, &f);
+        at = tli_commitplan_find(&p->removed, f.path);
+        if (at == 0)
+            continue;
+        if (p->removed.found[at - 1]++ == 0)
+            p->removed.left--;
+        p->removed_records += f.records;
+        p->removed_size += f.size;
+        p->highest = TLI_MAX(p->highest, f.sequence_number);
+    }
+    if (p->removed.left != 0)
+        return tli_commitplan_refuse(p, TL_CONFLICT, "a file that is to be removed is not in the table any more");
+    return tli_commitplan_check_new(p, &live);
+}
+
+/* Begins an attempt. What the arguments point at stays until tli_commitplan_end, which is called after a failure too.
+   p->duplicate: nothing is to be done. Snapshot kinds need p->list next, when the base has a snapshot. */
+TLI_FN tl_status tli_commitplan_begin(tli_commitplan *p, const tl_change *change, tl_table *base, tl_span location,
+                                      tli_rand *random, int64_t now, const tl_limits *limits,
+                                      const tl_allocator *allocator, tl_error *err)
+{
+    tl_status st;
+    size_t i;
+    TLI_FILL(p, 0, sizeof *p);
+    p->change = change;
+    p->base = base;
+    p->location = base != NULL ? base->location : location;
+    p->random = random;
+    p->now = now;
+    p->limits = *limits;
+    p->allocator = *allocator;
+    p->err = err;
+    p->metadata.allocator = *allocator;
+    for (i = 0; i < TLI_COMMITPLAN_OBJECTS; i++)
+        p->objects[i].bytes.allocator = *allocator;
+    p->store = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    if (p->store == NULL)
+        return err->status;
+    st = tli_commitplan_check(p);
+    if (st == TL_OK && change->batch_id.data != NULL)
+        st = tli_commitplan_find_batch(p);
+    if (st != TL_OK || p->duplicate)
+        return st;
+    st = tli_commitplan_ids(p);
+    if (st == TL_OK && base != NULL && change->kind != TL_CHANGE_PROPERTIES)
+        st = tli_commitplan_base_files(p);
+    if (st == TL_OK && base != NULL)
+        p->list = base->manifests;
+    return st;
+}
+
+/* Does the change make a snapshot? */
+TLI_FN int tli_commitplan_snapshots(const tli_commitplan *p)
+{
+    return p->change->kind < TL_CHANGE_PROPERTIES;
+}
+
+/* Must the base's manifest list be read first? */
+TLI_FN int tli_commitplan_wants_list(const tli_commitplan *p)
+{
+    return tli_commitplan_snapshots(p) && p->base->metadata.has_snapshot && p->list == NULL;
+}
+
+/* ---- which manifests are read ---- */
+
+/* May a manifest hold a file that is to be removed? Both numbers of a file lie within its manifest's. */
+TLI_FN int tli_commitplan_may_hold(const tli_commitplan *p, const tli_iceberg_manifest *m, const tl_files *live)
+{
+    size_t i;
+    tl_file f;
+    for (i = 0; i < live->count; i++) {
+        tl_files_get(live, i, &f);
+        if (m->min_sequence_number <= f.sequence_number && f.file_sequence_number <= m->sequence_number
+            && tli_commitplan_find(&p->removed, f.path) != 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* With the list at hand: which manifests have to be read, none often enough. */
+TLI_FN tl_status tli_commitplan_pick(tli_commitplan *p)
+{
+    uint32_t i, count = p->list == NULL ? 0 : p->list->count;
+    int removes = p->change->removed_count != 0;
+    tl_files live;
+    tl_status st = removes ? tl_head_files(&p->base->head, &live, p->err) : TL_OK;
+    if (st == TL_OK)
+        st = tli_iceberg_begin(&p->files, &p->base->metadata, &p->limits, &p->allocator, p->err);
+    if (st != TL_OK)
+        return st;
+    p->picked = (uint32_t *)tli_mem_take_array(p->store, (uint64_t)count + 1, sizeof *p->picked, p->err);
+    p->ends = (size_t *)tli_mem_take_array(p->store, (uint64_t)count + 1, sizeof *p->ends, p->err);
+    p->rewritten = (uint8_t *)tli_mem_take_array(p->store, (uint64_t)count + 1, 1, p->err);
+    if (p->picked == NULL || p->ends == NULL || p->rewritten == NULL)
+        return p->err->status;
+    if (!removes && count + (p->change->added_count != 0) <= TLI_COMMITPLAN_MANIFESTS)
+        return TL_OK;
+    for (i = 0; i < count; i++) { /* one of another spec, or of which more is known than we write, stays as it is */
+        const tli_iceberg_manifest *m = &p->list->entries[i];
+        if (m->spec_id == p->base->metadata.default_spec_id && m->key_metadata.data == NULL
+            && (!removes || tli_commitplan_may_hold(p, m, &live)))
+            p->picked[p->picked_count++] = i;
+    }
+    if (!removes && p->picked_count < 2)
+        p->picked_count = 0;
+    return TL_OK;
+}
+
+/* Does a file of the entries [from, to) go? */
+TLI_FN int tli_commitplan_touches(const tli_commitplan *p, size_t from, size_t to)
+{
+    for (; from < to; from++)
+        if (tli_commitplan_find(&p->removed, p->files.files[from].path) != 0)
+            return 1;
+    return 0;
+}
+
+/* The next picked manifest was read. */
+TLI_FN tl_status tli_commitplan_read(tli_commitplan *p, const void *bytes, size_t size)
+{
+    uint32_t i = p->picked[p->read_count];
+    size_t from = p->files.file_count, lossy = p->files.lossy;
+    tl_status st = tli_iceberg_add(&p->files, &p->list->entries[i], bytes, size, p->err);
+    if (st != TL_OK)
+        return st;
+    p->rewritten[i] = (uint8_t)(p->change->removed_count == 0
+                                || tli_commitplan_touches(p, from, p->files.file_count));
+    if (p->rewritten[i] && p->files.lossy != lossy) {
+        if (p->change->removed_count != 0)
+            return tli_commitplan_refuse(p, TL_UNSUPPORTED, "a manifest that cannot be written anew without loss");
+        p->rewritten[i] = 0;
+    }
+    p->ends[p->read_count++] = p->files.file_count;
+    return TL_OK;
+}
+
+/* ---- manifests of the new snapshot ---- */
+
+/* "<location>/metadata/" + before + (id + "-") + a new uuid + after, in the plan's store. */
+TLI_FN tl_status tli_commitplan_name(tli_commitplan *p, tl_span *key, const char *before, int64_t id, const char *after)
+{
+    static const char folder[] = "/metadata/";
+    tl_span b = tl_text(before), a = tl_text(after);
+    char *at = (char *)tli_mem_take(p->store, p->location.size + sizeof folder + b.size + 24 + TLI_RAND_UUID + a.size,
+                                    p->err);
+    if (at == NULL)
+        return p->err->status;
+    key->data = at;
+    TLI_COPY(at, p->location.data, p->location.size);
+    at += p->location.size;
+    TLI_COPY(at, folder, sizeof folder - 1);
+    at += sizeof folder - 1;
+    TLI_COPY(at, b.data, b.size);
+    at += b.size;
+    if (id != 0) {
+        at += tli_number_i64(at, id);
+        *at++ = '-';
+    }
+    tli_rand_uuid(p->random, -1, at);
+    at += TLI_RAND_UUID;
+    TLI_COPY(at, a.data, a.size);
+    key->size = (size_t)(at + a.size - key->data);
+    return TL_OK;
+}
+
+TLI_FN void tli_commitplan_sync(tli_commitplan *p, uint8_t *sync)
+{
+    tli_bits_put_le64(sync, tli_rand_next(p->random));
+    tli_bits_put_le64(sync + 8, tli_rand_next(p->random));
+}
+
+TLI_FN tl_status tli_commitplan_manifest_begin(tli_commitplan *p, tli_manifest *m)
+{
+    uint8_t sync[16];
+    tli_commitplan_sync(p, sync);
+    return tli_manifest_begin(m, &p->base->metadata, p->snapshot_id, sync, &p->allocator, p->err);
+}
+
+/* Ends a manifest: with entries in it it is an object to upload, and an entry of the list; else it is gone. */
+TLI_FN tl_status tli_commitplan_manifest_end(tli_commitplan *p, tli_manifest *m, int which, const char *ending,
+                                             tli_iceberg_list *list, tl_status st)
+{
+    tli_commitplan_object *o = &p->objects[which];
+    tl_span key;
+    if (st == TL_OK)
+        st = tli_manifest_end(m);
+    if (st == TL_OK && m->entry.counts[0] + m->entry.counts[1] + m->entry.counts[2] != 0) {
+        st = tli_commitplan_name(p, &key, "", 0, ending);
+        if (st == TL_OK) {
+            m->entry.path = key;
+            st = tli_iceberg_carry(list, &m->entry, p->err);
+        }
+        if (st == TL_OK) {
+            o->key = key;
+            o->bytes = m->bytes;
+            TLI_FILL(&m->bytes, 0, sizeof m->bytes);
+        }
+    }
+    tli_manifest_free(m);
+    return st;
+}
+
+TLI_FN tl_status tli_commitplan_write_added(tli_commitplan *p, tli_iceberg_list *list)
+{
+    const tl_change *c = p->change;
+    tli_manifest m;
+    tl_status st = tli_commitplan_manifest_begin(p, &m);
+    size_t i;
+    for (i = 0; i < c->added_count && st == TL_OK; i++) {
+        tl_file f = c->added[i].file;
+        tli_manifest_entry e;
+        TLI_FILL(&e, 0, sizeof e);
+        e.status = TLI_MANIFEST_ADDED;
+        e.snapshot_id = p->snapshot_id;
+        e.numbered = c->kind == TL_CHANGE_REPLACE;
+        if (f.sequence_number == 0)
+            f.sequence_number = p->highest;
+        e.file = &f;
+        e.columns = c->added[i].columns;
+        e.column_count = c->added[i].column_count;
+        st = tli_manifest_add(&m, &e);
+    }
+    return tli_commitplan_manifest_end(p, &m, TLI_COMMITPLAN_ADDED, "-added-m.avro", list, st);
+}
+
+/* Of the manifests that were read: what stays (live != 0), or what goes. */
+TLI_FN tl_status tli_commitplan_rewrite(tli_commitplan *p, tli_iceberg_list *list, int live)
+{
+    const tli_iceberg_files *f = &p->files;
+    tli_manifest m;
+    tl_status st = tli_commitplan_manifest_begin(p, &m);
+    size_t i, column = 0;
+    uint32_t from = 0;
+    for (i = 0; i < f->file_count && st == TL_OK; i++) {
+        tli_manifest_entry e;
+        TLI_FILL(&e, 0, sizeof e);
+        e.columns = f->columns == NULL ? NULL : f->columns + column;
+        for (; column < f->column_count && f->columns[column].file == i; column++)
+            e.column_count++;
+        while (i >= p->ends[from])
+            from++;
+        if (!p->rewritten[p->picked[from]] || (tli_commitplan_find(&p->removed, f->files[i].path) == 0) != live)
+            continue;
+        e.status = live ? TLI_MANIFEST_EXISTING : TLI_MANIFEST_DELETED;
+        e.snapshot_id = live ? f->files[i].snapshot_id : p->snapshot_id;
+        e.numbered = e.kept = 1;
+        e.file = &f->files[i];
+        if (!live)
+            p->removed.left--;
+        st = tli_manifest_add(&m, &e);
+    }
+    return tli_commitplan_manifest_end(p, &m, live ? TLI_COMMITPLAN_MERGED : TLI_COMMITPLAN_DELETED,
+                                       live ? "-merged-m.avro" : "-deleted-m.avro", list, st);
+}
+
+/* Split offsets were gathered in one array that moved as it grew. */
+TLI_FN void tli_commitplan_place_splits(tli_commitplan *p)
+{
+    size_t i, at = 0;
+    for (i = 0; i < p->files.file_count; i++) {
+        p->files.files[i].split_offsets = p->files.splits == NULL ? NULL : p->files.splits + at;
+        at += p->files.files[i].split_count;
+    }
+}
+
+/* The manifests and their list. */
+TLI_FN tl_status tli_commitplan_manifests(tli_commitplan *p, tli_iceberg_list *list)
+{
+    tli_commitplan_object *o = &p->objects[TLI_COMMITPLAN_LIST];
+    const tl_metadata *m = &p->base->metadata;
+    uint8_t sync[16];
+    uint32_t i;
+    tl_status st = p->change->added_count != 0 ? tli_commitplan_write_added(p, list) : TL_OK;
+    tli_commitplan_place_splits(p);
+    if (st == TL_OK && p->picked_count != 0)
+        st = tli_commitplan_rewrite(p, list, 1);
+    p->removed.left = p->change->removed_count;
+    if (st == TL_OK && p->change->removed_count != 0)
+        st = tli_commitplan_rewrite(p, list, 0);
+    if (st == TL_OK && p->removed.left != 0) /* the base has it, but in no manifest that may be rewritten */
+        return tli_commitplan_refuse(p, TL_UNSUPPORTED,
+                                     "a file that is to be removed is in a manifest of another partition spec");
+    for (i = 0; p->list != NULL && i < p->list->count && st == TL_OK; i++)
+        if (!p->rewritten[i])
+            st = tli_iceberg_carry(list, &p->list->entries[i], p->err);
+    if (st == TL_OK)
+        st = tli_commitplan_name(p, &o->key, "snap-", p->snapshot_id, ".avro");
+    tli_commitplan_sync(p, sync);
+    for (i = 0; i < list->count; i++) { /* the numbers that the commit gives */
+        tli_iceberg_manifest *e = &list->entries[i];
+        if (e->sequence_number == TLI_MANIFEST_UNASSIGNED)
+            e->sequence_number = p->sequence_number;
+        if (e->min_sequence_number == TLI_MANIFEST_UNASSIGNED)
+            e->min_sequence_number = p->sequence_number;
+    }
+    if (st == TL_OK)
+        st = tli_manifest_list(&o->bytes, list->entries, list->count, p->snapshot_id,
+                               m->has_snapshot ? m->current_snapshot_id : -1, p->sequence_number, sync, p->err);
+    return st;
+}
+
+/* ---- the metadata ---- */
+
+/* A comma before every member but the first; then its name. */
+TLI_FN void tli_commitplan_member(tli_manifest_text *t, int *first, tl_span name)
+{
+    tli_newtable_put_text(t, *first ? "" : ",", name);
+    tli_manifest_put(t, ":");
+    *first = 0;
+}
+
+TLI_FN void tli_commitplan_entry(tli_manifest_text *t, int *first, tl_span key, tl_span value)
+{
+    tli_commitplan_member(t, first, key);
+    tli_newtable_put_text(t, "", value);
+}
+
+TLI_FN void tli_commitplan_count(tli_manifest_text *t, int *first, const char *key, uint64_t value)
+{
+    char digits[24];
+    tli_commitplan_entry(t, first, tl_text(key), tli_text_span(digits, tli_number_u64(digits, value)));
+}
+
+/* A total of the base's summary, 0 if it says none. */
+TLI_FN uint64_t tli_commitplan_total(const tli_commitplan *p, const tl_json_node *summary, const char *name)
+{
+    const tl_json *json = &p->base->metadata.json;
+    const tl_json_node *node = tl_json_member(json, summary, tl_text(name));
+    tl_span text;
+    uint64_t value = 0;
+    if (node != NULL && tl_json_string(json, node, &text, NULL) == TL_OK)
+        (void)tli_number_parse_u64(text.data, text.size, &value);
+    return value;
+}
+
+/* The counters: what was added and deleted when not 0, and the totals always. */
+TLI_FN void tli_commitplan_counters(const tli_commitplan *p, tli_manifest_text *t, int *first,
+                                    const tl_json_node *summary)
+{
+    static const char *const names[3][3] = {{"added-data-files", "deleted-data-files", "total-data-files"},
+                                            {"added-records", "deleted-records", "total-records"},
+                                            {"added-files-size", "removed-files-size", "total-files-size"}};
+    static const char *const none[] = {"total-delete-files", "total-position-deletes", "total-equality-deletes"};
+    uint64_t added[3] = {0, 0, 0}, gone[3];
+    size_t i;
+    for (i = 0; i < p->change->added_count; i++) {
+        added[0]++;
+        added[1] += p->change->added[i].file.records;
+        added[2] += p->change->added[i].file.size;
+    }
+    gone[0] = p->change->removed_count;
+    gone[1] = p->removed_records;
+    gone[2] = p->removed_size;
+    for (i = 0; i < 3; i++) {
+        uint64_t total = tli_commitplan_total(p, summary, names[i][2]) + added[i];
+        if (added[i] != 0)
+            tli_commitplan_count(t, first, names[i][0], added[i]);
+        if (gone[i] != 0)
+            tli_commitplan_count(t, first, names[i][1], gone[i]);
+        tli_commitplan_count(t, first, names[i][2], total > gone[i] ? total - gone[i] : 0);
+    }
+    for (i = 0; i < 3; i++)
+        tli_commitplan_count(t, first, none[i], 0);
+}
+
+/* Entries of the base's summary that stay in force unless the caller gives others. */
+TLI_FN void tli_commitplan_carried(const tli_commitplan *p, tli_manifest_text *t, int *first,
+                                   const tl_json_node *summary)
+{
+    static const char *const names[] = {"timelake.rollup-source-snapshot", "timelake.rollup-source-sequence"};
+    const tl_json *json = &p->base->metadata.json;
+    size_t i, k;
+    for (i = 0; i < TLI_COUNT(names); i++) {
+        const tl_json_node *node = tl_json_member(json, summary, tl_text(names[i]));
+        for (k = 0; k < p->change->property_count; k++)
+            if (tl_span_equal(p->change->properties[k].key, tl_text(names[i])))
+                node = NULL;
+        if (node == NULL)
+            continue;
+        tli_commitplan_member(t, first, tl_text(names[i]));
+        tli_newtable_put(t, tl_json_raw(json, node));
+    }
+}
+
+TLI_FN void tli_commitplan_summary(const tli_commitplan *p, tli_manifest_text *t)
+{
+    static const char *const operations[] = {"append", "replace", "delete", "replace"};
+    const tl_metadata *m = &p->base->metadata;
+    const tl_json_node *summary = tl_json_member(&m->json, m->snapshot, tl_text("summary"));
+    tl_span index = tli_text_span(NULL, 0);
+    int first = 1;
+    size_t i;
+    tli_manifest_put(t, "{");
+    tli_commitplan_entry(t, &first, tl_text("operation"), tl_text(operations[p->change->kind]));
+    for (i = 0; i < p->change->property_count; i++)
+        tli_commitplan_entry(t, &first, p->change->properties[i].key, p->change->properties[i].value);
+    if (p->change->batch_id.data != NULL)
+        tli_commitplan_entry(t, &first, tl_text(TLI_COMMITPLAN_BATCH), p->change->batch_id);
+    if (p->change->kind == TL_CHANGE_INDEX)
+        index = p->change->index.file.path;
+    else if (p->change->kind != TL_CHANGE_APPEND) /* newest rows that are not told may be among the appended ones */
+        index = m->last_value_index;
+    if (index.data != NULL)
+        tli_commitplan_entry(t, &first, tl_text(TLI_COMMITPLAN_INDEX), index);
+    tli_commitplan_counters(p, t, &first, summary);
+    tli_commitplan_carried(p, t, &first, summary);
+    tli_manifest_put(t, "}");
+}
+
+TLI_FN void tli_commitplan_snapshot(const tli_commitplan *p, tli_manifest_text *t)
+{
+    const tl_metadata *m = &p->base->metadata;
+    tli_newtable_put_number(t, "{\"snapshot-id\":", p->snapshot_id);
+    if (m->has_snapshot)
+        tli_newtable_put_number(t, ",\"parent-snapshot-id\":", m->current_snapshot_id);
+    tli_newtable_put_number(t, ",\"sequence-number\":", p->sequence_number);
+    tli_newtable_put_number(t, ",\"timestamp-ms\":", p->timestamp);
+    tli_newtable_put_text(t, ",\"manifest-list\":", p->objects[TLI_COMMITPLAN_LIST].key);
+    tli_manifest_put(t, ",\"summary\":");
+    tli_commitplan_summary(p, t);
+    tli_newtable_put_number(t, ",\"schema-id\":", m->current_schema_id);
+    tli_manifest_put(t, "}");
+}
+
+/* The entries of a list but for the first `skip`, and a comma behind them if there are any. */
+TLI_FN void tli_commitplan_put_list(tli_manifest_text *t, const tl_json *json, const tl_json_node *list, uint32_t skip)
+{
+    const tl_json_node *k = list == NULL || list->kind != TL_JSON_ARRAY ? NULL : tl_json_first(list);
+    for (; k != NULL; k = tl_json_next(list, k)) {
+        if (skip != 0) {
+            skip--;
+            continue;
+        }
+        tli_newtable_put(t, tl_json_raw(json, k));
+        tli_manifest_put(t, ",");
+    }
+}
+
+TLI_FN void tli_commitplan_log(const tli_commitplan *p, tli_manifest_text *t, const tl_json_node *log)
+{
+    const tl_metadata *m = &p->base->metadata;
+    uint32_t count = log != NULL && log->kind == TL_JSON_ARRAY ? log->count : 0;
+    uint32_t most = m->contract.previous_versions_max;
+    char *name = (char *)tli_mem_take(p->store, p->location.size + TLI_KEYS_ROOM, p->err);
+    if (name == NULL) {
+        t->status = p->err->status;
+        return;
+    }
+    tli_manifest_put(t, "[");
+    tli_commitplan_put_list(t, &m->json, log, count + 1 > most ? count + 1 - most : 0);
+    tli_newtable_put_text(t, "{\"metadata-file\":", tli_keys_version(name, p->location, p->base->version));
+    tli_newtable_put_number(t, ",\"timestamp-ms\":", m->last_updated_ms);
+    tli_manifest_put(t, "}]");
+}
+
+/* An object's members as they are, but for those called `name`. */
+TLI_FN void tli_commitplan_put_others(tli_manifest_text *t, int *first, const tl_json *json,
+                                      const tl_json_node *object, const char *name)
+{
+    const tl_json_node *k = object == NULL || object->kind != TL_JSON_OBJECT ? NULL : tl_json_first(object);
+    tl_span key;
+    for (; k != NULL; k = tl_json_next(object, k)) {
+        if (tl_json_string(json, k, &key, NULL) != TL_OK || tl_span_equal(key, tl_text(name)))
+            continue;
+        tli_manifest_put(t, *first ? "" : ",");
+        tli_newtable_put(t, tl_json_raw(json, k));
+        tli_manifest_put(t, ":");
+        tli_newtable_put(t, tl_json_raw(json, k + 1));
+        *first = 0;
+    }
+}
+
+/* refs.main names the new snapshot, its other members stay, as do the other refs. */
+TLI_FN void tli_commitplan_refs(const tli_commitplan *p, tli_manifest_text *t, const tl_json_node *refs)
+{
+    const tl_json *json = &p->base->metadata.json;
+    const tl_json_node *branch = tl_json_member(json, refs, tl_text("main"));
+    int first = 1, within = 1;
+    tli_manifest_put(t, "{");
+    tli_commitplan_put_others(t, &first, json, refs, "main");
+    tli_commitplan_member(t, &first, tl_text("main"));
+    tli_manifest_put(t, "{");
+    tli_commitplan_member(t, &within, tl_text("snapshot-id"));
+    tli_newtable_put_number(t, "", p->snapshot_id);
+    tli_commitplan_put_others(t, &within, json, branch, "snapshot-id");
+    if (tl_json_member(json, branch, tl_text("type")) == NULL)
+        tli_commitplan_entry(t, &within, tl_text("type"), tl_text("branch"));
+    tli_manifest_put(t, "}}");
+}
+
+/* What the change says of a property: its place plus 1, the last one when there are several. */
+TLI_FN size_t tli_commitplan_set_to(const tli_commitplan *p, tl_span key)
+{
+    size_t i = p->change->property_count;
+    while (i > 0 && !tl_span_equal(p->change->properties[i - 1].key, key))
+        i--;
+    return i;
+}
+
+TLI_FN void tli_commitplan_properties(const tli_commitplan *p, tli_manifest_text *t, const tl_json_node *old)
+{
+    const tl_json *json = &p->base->metadata.json;
+    const tl_json_node *k = old == NULL || old->kind != TL_JSON_OBJECT ? NULL : tl_json_first(old);
+    const tl_change *c = p->change;
+    tl_span key;
+    int first = 1;
+    size_t i;
+    tli_manifest_put(t, "{");
+    for (; k != NULL; k = tl_json_next(old, k)) {
+        if (tl_json_string(json, k, &key, NULL) != TL_OK || tli_commitplan_set_to(p, key) != 0)
+            continue;
+        tli_commitplan_member(t, &first, key);
+        tli_newtable_put(t, tl_json_raw(json, k + 1));
+    }
+    for (i = 0; i < c->property_count; i++)
+        if (c->properties[i].value.data != NULL && tli_commitplan_set_to(p, c->properties[i].key) == i + 1)
+            tli_commitplan_entry(t, &first, c->properties[i].key, c->properties[i].value);
+    tli_manifest_put(t, "}");
+}
+
+enum {
+    TLI_COMMITPLAN_UPDATED, TLI_COMMITPLAN_METADATA_LOG, TLI_COMMITPLAN_SEQUENCE, TLI_COMMITPLAN_CURRENT,
+    TLI_COMMITPLAN_SNAPSHOTS, TLI_COMMITPLAN_SNAPSHOT_LOG, TLI_COMMITPLAN_REFS, TLI_COMMITPLAN_PROPERTIES,
+    TLI_COMMITPLAN_MEMBERS
+};
+
+/* The new value of a member that the commit changes. `old` may be NULL. */
+TLI_FN void tli_commitplan_value(const tli_commitplan *p, tli_manifest_text *t, int which, const tl_json_node *old)
+{
+    const tl_json *json = &p->base->metadata.json;
+    switch (which) {
+    case TLI_COMMITPLAN_UPDATED:
+        tli_newtable_put_number(t, "", p->timestamp);
+        break;
+    case TLI_COMMITPLAN_METADATA_LOG:
+        tli_commitplan_log(p, t, old);
+        break;
+    case TLI_COMMITPLAN_SEQUENCE:
+        tli_newtable_put_number(t, "", p->sequence_number);
+        break;
+    case TLI_COMMITPLAN_CURRENT:
+        tli_newtable_put_number(t, "", p->snapshot_id);
+        break;
+    case TLI_COMMITPLAN_SNAPSHOTS:
+        tli_manifest_put(t, "[");
+        tli_commitplan_put_list(t, json, old, 0);
+        tli_commitplan_snapshot(p, t);
+        tli_manifest_put(t, "]");
+        break;
+    case TLI_COMMITPLAN_SNAPSHOT_LOG:
+        tli_manifest_put(t, "[");
+        tli_commitplan_put_list(t, json, old, 0);
+        tli_newtable_put_number(t, "{\"snapshot-id\":", p->snapshot_id);
+        tli_newtable_put_number(t, ",\"timestamp-ms\":", p->timestamp);
+        tli_manifest_put(t, "}]");
+        break;
+    case TLI_COMMITPLAN_REFS:
+        tli_commitplan_refs(p, t, old);
+        break;
+    default:
+        tli_commitplan_properties(p, t, old);
+        break;
+    }
+}
+
+/* The base's text with what changes: all else is kept as it stands there, in its order and to the digit. Of a key that
+   stands twice the last one counts; what is changed stands once. */
+TLI_FN tl_status tli_commitplan_update(tli_commitplan *p)
+{
+    static const char *const names[] = {"last-updated-ms", "metadata-log", "last-sequence-number",
+                                        "current-snapshot-id", "snapshots", "snapshot-log", "refs", "properties"};
+    const tl_json *json = &p->base->metadata.json;
+    const tl_json_node *k;
+    unsigned i, seen = 0, which = tli_commitplan_snapshots(p) ? (1u << TLI_COMMITPLAN_PROPERTIES) - 1
+        : 1u << TLI_COMMITPLAN_UPDATED | 1u << TLI_COMMITPLAN_METADATA_LOG | 1u << TLI_COMMITPLAN_PROPERTIES;
+    tli_manifest_text t;
+    tl_span key;
+    int first = 1;
+    t.out = &p->metadata;
+    t.status = TL_OK;
+    t.err = p->err;
+    tli_manifest_put(&t, "{");
+    for (k = tl_json_first(json->root); k != NULL; k = tl_json_next(json->root, k)) {
+        if (tl_json_string(json, k, &key, NULL) != TL_OK)
+            continue;
+        for (i = 0; i < TLI_COMMITPLAN_MEMBERS; i++)
+            if ((which >> i & 1) != 0 && tl_span_equal(key, tl_text(names[i])))
+                break;
+        if (i < TLI_COMMITPLAN_MEMBERS && tl_json_member(json, json->root, key) != k + 1)
+            continue;
+        tli_commitplan_member(&t, &first, key);
+        if (i == TLI_COMMITPLAN_MEMBERS) {
+            tli_newtable_put(&t, tl_json_raw(json, k + 1));
+            continue;
+        }
+        tli_commitplan_value(p, &t, (int)i, k + 1);
+        seen |= 1u << i;
+    }
+    for (i = 0; i < TLI_COMMITPLAN_MEMBERS; i++) {
+        if ((which & ~seen) >> i & 1) {
+            tli_commitplan_member(&t, &first, tl_text(names[i]));
+            tli_commitplan_value(p, &t, (int)i, NULL);
+        }
+    }
+    tli_manifest_put(&t, "}");
+    return t.status;
+}
+
+/* ---- the new version ---- */
+
+/* What the new head says of files and columns: the added ones first, then the base's that stay. */
+typedef struct tli_commitplan_parts {
+    tl_file *files;
+    tl_column *columns;
+    tl_footer *footers;
+    size_t file_count, column_count, footer_count;
+} tli_commitplan_parts;
+
+TLI_FN void tli_commitplan_new_files(const tli_commitplan *p, tli_commitplan_parts *q)
+{
+    size_t i, k;
+    for (i = 0; i < p->change->added_count; i++) {
+        const tl_data_file *d = &p->change->added[i];
+        tl_file *f = &q->files[q->file_count];
+        *f = d->file;
+        f->snapshot_id = p->snapshot_id;
+        f->file_sequence_number = p->sequence_number;
+        if (p->change->kind != TL_CHANGE_REPLACE)
+            f->sequence_number = p->sequence_number;
+        else if (f->sequence_number == 0)
+            f->sequence_number = p->highest;
+        f->added = 1;
+        for (k = 0; k < d->column_count; k++) {
+            q->columns[q->column_count] = d->columns[k];
+            q->columns[q->column_count++].file = (uint32_t)q->file_count;
+        }
+        if (d->footer.data != NULL) {
+            q->footers[q->footer_count].path = f->path;
+            q->footers[q->footer_count++].footer = d->footer;
+        }
+        q->file_count++;
+    }
+}
+
+/* `places`: where each file of the base went, plus 1. */
+TLI_FN void tli_commitplan_old_files(const tli_commitplan *p, tli_commitplan_parts *q, const tl_files *files,
+                                     const tl_columns *columns, const tl_footers *footers, uint32_t *places)
+{
+    size_t i;
+    tl_column c;
+    for (i = 0; i < files->count; i++) {
+        tl_files_get(files, i, &q->files[q->file_count]);
+        if (tli_commitplan_find(&p->removed, q->files[q->file_count].path) == 0)
+            places[i] = (uint32_t)++q->file_count;
+    }
+    for (i = 0; i < columns->count; i++) {
+        tl_columns_get(columns, i, &c);
+        if (places[c.file] == 0)
+            continue;
+        c.file = places[c.file] - 1;
+        q->columns[q->column_count++] = c;
+    }
+    for (i = 0; i < footers->count; i++) /* those of files that are gone are passed over when they are written */
+        tl_footers_get(footers, i, &q->footers[q->footer_count++]);
+}
+
+TLI_FN tl_status tli_commitplan_gather_parts(tli_commitplan *p, tli_commitplan_parts *q)
+{
+    tl_files files;
+    tl_columns columns;
+    tl_footers footers;
+    uint64_t count = p->change->added_count, statistics = 0;
+    uint32_t *places;
+    size_t i;
+    tl_status st = TL_OK;
+    TLI_FILL(&files, 0, sizeof files);
+    TLI_FILL(&columns, 0, sizeof columns);
+    TLI_FILL(&footers, 0, sizeof footers);
+    TLI_FILL(q, 0, sizeof *q);
+    if (p->base != NULL) {
+        st = tl_head_files(&p->base->head, &files, p->err);
+        if (st == TL_OK)
+            st = tl_head_columns(&p->base->head, TL_COLUMNS_ALL, &columns, p->err);
+        if (st == TL_OK && tl_head_footers(&p->base->head, &footers, NULL) != TL_OK)
+            footers.count = 0; /* a footer that cannot be had is read from its file */
+    }
+    if (st != TL_OK)
+        return st;
+    for (i = 0; i < p->change->added_count; i++)
+        statistics += p->change->added[i].column_count;
+    if (count + files.count > UINT32_MAX)
+        return tli_commitplan_refuse(p, TL_LIMIT, "too many files");
+    places = (uint32_t *)tli_mem_take_array(p->store, files.count + 1, sizeof *places, p->err);
+    q->files = (tl_file *)tli_mem_take_array(p->store, count + files.count + 1, sizeof *q->files, p->err);
+    q->columns = (tl_column *)tli_mem_take_array(p->store, statistics + columns.count + 1, sizeof *q->columns, p->err);
+    q->footers = (tl_footer *)tli_mem_take_array(p->store, count + footers.count + 1, sizeof *q->footers, p->err);
+    if (places == NULL || q->files == NULL || q->columns == NULL || q->footers == NULL)
+        return p->err->status;
+    tli_commitplan_new_files(p, q);
+    tli_commitplan_old_files(p, q, &files, &columns, &footers, places);
+    return TL_OK;
+}
+
+/* The table version that the metadata makes: parsed from its very text, so that what cannot be read is not written. */
+TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
+{
+    tl_table *t = tli_table_new(&p->allocator, p->location, p->version);
+    tli_commitplan_parts q;
+    tl_head_parts parts;
+    tl_status st;
+    p->table = t;
+    if (t == NULL)
+        return tli_mem_failed(&p->allocator, p->err);
+    t->source = TL_FROM_COMMIT;
+    t->body = tli_mem_blob(&p->allocator, p->metadata.data, p->metadata.size, NULL, NULL, NULL, 0);
+    if (t->body == NULL)
+        return tli_mem_failed(&p->allocator, p->err);
+    st = tl_metadata_parse(&t->metadata, (const char *)t->body->data, t->body->size, &p->limits, &p->allocator, p->err);
+    if (st == TL_OK)
+        st = tl_contract_may_write(&t->metadata.contract, p->err);
+    t->memory = sizeof *t + t->body->size + t->metadata.json.memory;
+    if (st != TL_OK || (p->base != NULL && !p->base->has_files))
+        return st;
+    st = tli_commitplan_gather_parts(p, &q);
+    if (st != TL_OK)
+        return st;
+    TLI_FILL(&parts, 0, sizeof parts);
+    parts.metadata = tli_text_span(t->body->data, t->body->size);
+    parts.files = q.files;
+    parts.file_count = q.file_count;
+    parts.columns = q.columns;
+    parts.column_count = q.column_count;
+    parts.footers = q.footers;
+    parts.footer_count = q.footer_count;
+    parts.inline_bytes = t->metadata.contract.head_inline_bytes;
+    t->head.document.allocator = p->allocator;
+    st = tli_view_document(&t->head.document, &parts, p->err);
+    t->head.version = p->version;
+    t->has_files = 1;
+    if (st == TL_OK)
+        t->memory += tli_mem_store_size(t->head.document.store);
+    return st;
+}
+
+/* With all manifests read that were picked: makes everything there is to write. */
+TLI_FN tl_status tli_commitplan_finish(tli_commitplan *p)
+{
+    tli_iceberg_list *list = NULL;
+    tl_status st = TL_OK;
+    if (p->base == NULL)
+        st = tli_newtable_metadata(&p->metadata, p->location, p->change->table, p->change->properties,
+                                   p->change->property_count, p->random, p->timestamp, p->err);
+    if (p->base != NULL && tli_commitplan_snapshots(p)) {
+        list = tli_iceberg_new_list(&p->allocator, p->limits.decoded_bytes, p->err);
+        st = list == NULL ? p->err->status : tli_commitplan_manifests(p, list);
+    }
+    if (st == TL_OK && p->base != NULL)
+        st = tli_commitplan_update(p);
+    if (st == TL_OK)
+        st = tli_commitplan_build(p);
+    if (st == TL_OK)
+        p->table->manifests = list;
+    else
+        tli_iceberg_delete_list(list);
+    return st;
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>scan */
 #ifndef TIMELAKE_NO_LAKE
@@ -23990,6 +25484,21 @@ TLI_INLINE tli_op_slot *tli_op_answer(tl_op *op, uint32_t i)
     return &op->slots[i];
 }
 
+/* Sends those of this round's requests anew whose answer was not ok; the other answers stay. */
+TLI_FN void tli_op_again(tl_op *op)
+{
+    uint32_t i;
+    for (i = 0; i < op->slot_count; i++) {
+        tli_op_slot *slot = &op->slots[i];
+        if (slot->outcome == TL_OUTCOME_OK)
+            continue;
+        tli_op_drop_answer(op, slot);
+        slot->request.round = op->round + 1;
+        slot->tries = 0;
+        tli_op_enqueue(op, slot, TLI_OP_QUEUED);
+    }
+}
+
 /* Asks for the next page of a listing that was cut, in the same slot: `number` goes on from page to page. */
 TLI_FN void tli_op_list_on(tl_op *op, tli_op_slot *slot)
 {
@@ -25558,6 +27067,20 @@ TLI_FN tl_table *tli_lake_find(tl_lake *lake, tl_span location, int64_t *confirm
     return t;
 }
 
+#ifndef TIMELAKE_NO_COMMIT
+/* A stream of random numbers of its own. 0: the lake has no seed. */
+TLI_FN int tli_lake_random(tl_lake *lake, tli_rand *random)
+{
+    static const uint8_t none[16] = {0};
+    uint64_t stream;
+    tli_lake_lock(lake);
+    stream = ++lake->drawn;
+    tli_lake_unlock(lake);
+    tli_rand_begin(random, lake->options.seed, stream);
+    return TLI_COMPARE(lake->options.seed, none, sizeof none) != 0;
+}
+#endif
+
 /* Version `version` was the newest at `when`. */
 TLI_FN void tli_lake_confirm(tl_lake *lake, const tl_table *table, int64_t when)
 {
@@ -25685,7 +27208,7 @@ enum {
 
 /* What reading the files of a chain load needs. */
 typedef struct tli_load_files {
-    tli_iceberg_list list;
+    tli_iceberg_list *list; /* goes to the table, for commits on top of it */
     tli_iceberg_files files;
     uint32_t next; /* manifest to decode */
 } tli_load_files;
@@ -26236,6 +27759,8 @@ TLI_FN int tli_load_finish_files(tl_load *load, tl_error *why)
         return tli_load_fail(load, why, t->metadata.manifest_list);
     t->head.version = t->version;
     t->has_files = 1;
+    t->manifests = load->files->list;
+    load->files->list = NULL;
     t->memory += tli_mem_store_size(t->head.document.store);
     return tli_load_whole(load);
 }
@@ -26245,7 +27770,7 @@ TLI_FN void tli_load_drop_files(tl_load *load)
     if (load->files == NULL)
         return;
     tli_iceberg_end(&load->files->files);
-    tli_iceberg_free_list(&load->files->list);
+    tli_iceberg_delete_list(load->files->list);
     tli_mem_delete(&load->lake->options.op.allocator, load->files, sizeof *load->files);
     load->files = NULL;
 }
@@ -26284,15 +27809,15 @@ TLI_FN int tli_load_listed_manifests(tl_load *load)
         return tli_load_vanished(load, "the manifest list is not there", slot->request.key);
     if (slot->outcome != TL_OUTCOME_OK)
         return tli_load_bad(load, 0);
-    if (tli_iceberg_read_list(&f->list, slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, &why)
-        != TL_OK)
+    f->list = tli_iceberg_read_new_list(slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, &why);
+    if (f->list == NULL)
         return tli_load_fail(load, &why, slot->request.key);
     tli_op_clear(&load->op);
-    if (f->list.count == 0)
+    if (f->list->count == 0)
         return tli_load_finish_files(load, &why);
     load->state = TLI_LOAD_MANIFESTS;
-    for (i = 0; i < f->list.count; i++)
-        if (tli_op_request(&load->op, TL_GET, f->list.entries[i].path, TL_PURPOSE_MANIFEST) == NULL)
+    for (i = 0; i < f->list->count; i++)
+        if (tli_op_request(&load->op, TL_GET, f->list->entries[i].path, TL_PURPOSE_MANIFEST) == NULL)
             return 1;
     return 1;
 }
@@ -26303,7 +27828,7 @@ TLI_FN int tli_load_read_manifests(tl_load *load)
     tli_load_files *f = load->files;
     uint64_t share = load->op.options.step_bytes, bytes = 0;
     tl_error why;
-    for (; f->next < f->list.count; f->next++) {
+    for (; f->next < f->list->count; f->next++) {
         tli_op_slot *slot = tli_op_answer(&load->op, f->next);
         if (slot->outcome == TL_OUTCOME_NOT_FOUND)
             return tli_load_vanished(load, "a manifest is not there", slot->request.key);
@@ -26312,7 +27837,7 @@ TLI_FN int tli_load_read_manifests(tl_load *load)
         if (share != 0 && bytes >= share)
             return 0;
         bytes += slot->body->size;
-        if (tli_iceberg_add(&f->files, &f->list.entries[f->next], slot->body->data, slot->body->size, &why) != TL_OK)
+        if (tli_iceberg_add(&f->files, &f->list->entries[f->next], slot->body->data, slot->body->size, &why) != TL_OK)
             return tli_load_fail(load, &why, slot->request.key);
     }
     tli_op_clear(&load->op);
@@ -27130,6 +28655,938 @@ TL_API tl_status tl_log_resolve(tl_log_call *call)
 }
 #endif /* TIMELAKE_NO_LOG */
 
+/* >>commit */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+enum {
+    TLI_COMMIT_START, TLI_COMMIT_HINT, TLI_COMMIT_LIST, TLI_COMMIT_MANIFESTS, TLI_COMMIT_UPLOAD, TLI_COMMIT_PUT,
+    TLI_COMMIT_READ, TLI_COMMIT_WAIT, TLI_COMMIT_PAUSE, TLI_COMMIT_LOAD, TLI_COMMIT_HINTED
+};
+
+#define TLI_COMMIT_TRIES 3u /* of an upload of unknown outcome, and of reading v<N+1> back */
+#define TLI_COMMIT_PUTS 5u  /* of v<N+1>, when it is not there after a put that may have been applied */
+#define TLI_COMMIT_OWN 1u   /* sweep: manifests and list */
+#define TLI_COMMIT_ALL 2u   /* data files and index too */
+
+TLI_FN tli_rand *tli_commit_random(tl_commit *c)
+{
+    return (tli_rand *)(void *)c->random;
+}
+
+TLI_FN char *tli_commit_place(tl_commit *c, uint32_t i)
+{
+    return c->keys + c->location.size + (size_t)i * (c->location.size + TLI_KEYS_ROOM);
+}
+
+TLI_FN tl_span tli_commit_hint_key(tl_commit *c)
+{
+    return tli_keys_join(tli_commit_place(c, 1), c->location, "/metadata/version-hint.text", 0);
+}
+
+/* ---- what goes ---- */
+
+TLI_FN void tli_commit_sweep(tl_commit *c, uint32_t which)
+{
+    c->sweep = (uint8_t)which;
+    c->swept = 0;
+}
+
+/* After a failure: all that this commit wrote, unless v<N+1> may hold it. */
+TLI_FN int tli_commit_clean(tl_commit *c)
+{
+    tli_commit_sweep(c, c->unknown ? 0 : TLI_COMMIT_ALL);
+    return 1;
+}
+
+/* ---- ends ---- */
+
+TLI_FN void tli_commit_drop_plan(tl_commit *c)
+{
+    if (c->plan == NULL)
+        return;
+    tli_commitplan_end(c->plan);
+    tli_mem_delete(&c->lake->options.op.allocator, c->plan, sizeof *c->plan);
+    c->plan = NULL;
+    c->bodies = NULL;
+}
+
+/* Ends in failure. What this attempt wrote is deleted unless v<N+1> may hold it. */
+TLI_FN int tli_commit_fail(tl_commit *c, const tl_error *why, tl_span key)
+{
+    tli_op_fail(&c->op, why->status, why->text, why->position);
+    c->op.error.need = why->need;
+    tli_op_about(&c->op, key, tli_text_span(NULL, 0));
+    return tli_commit_clean(c);
+}
+
+TLI_FN int tli_commit_fails(tl_commit *c, tl_status status, const char *text, tl_span key)
+{
+    tl_error why;
+    (void)tli_err(&why, status, text, TL_NO_POSITION);
+    return tli_commit_fail(c, &why, key);
+}
+
+/* An answer that is no good, to something that cannot have committed. */
+TLI_FN int tli_commit_bad(tl_commit *c, const tli_op_slot *slot)
+{
+    tli_op_fail_answer(&c->op, slot);
+    return tli_commit_clean(c);
+}
+
+TLI_FN int tli_commit_cancelled(tl_commit *c)
+{
+    return tli_commit_fails(c, TL_CANCELLED, "cancelled", c->location);
+}
+
+TLI_FN int tli_commit_ambiguous(tl_commit *c)
+{
+    c->unknown = 1;
+    return tli_commit_fails(c, TL_AMBIGUOUS, "the commit may be in: its metadata file cannot be read", c->next_key);
+}
+
+TLI_FN int tli_commit_finish(tl_commit *c)
+{
+    tli_op_finish(&c->op, TL_DONE);
+    return 1;
+}
+
+/* Of a creation the hint is waited for: it is what listings of tables go by. */
+TLI_FN int tli_commit_put_hint(tl_commit *c)
+{
+    tl_request *r = tli_op_request(&c->op, TL_PUT, tli_commit_hint_key(c), TL_PURPOSE_HINT);
+    c->state = TLI_COMMIT_HINTED;
+    if (r == NULL)
+        return tli_commit_finish(c); /* it is in all the same */
+    c->whole = tl_text("1");
+    r->body = &c->whole;
+    r->body_count = 1;
+    r->body_size = c->whole.size;
+    return 1;
+}
+
+/* n times 5 to 50 ms. */
+TLI_FN int tli_commit_sleep(tl_commit *c, uint32_t n)
+{
+    tl_request *r = tli_op_request(&c->op, TL_SLEEP, tli_text_span(NULL, 0), TL_PURPOSE_PAUSE);
+    int64_t ms = (int64_t)n * (5 + (int64_t)tli_rand_below(tli_commit_random(c), 46));
+    if (r == NULL)
+        return c->unknown ? tli_commit_ambiguous(c) : tli_commit_clean(c);
+    r->until = c->op.now > INT64_MAX - ms ? INT64_MAX : c->op.now + ms;
+    return 1;
+}
+
+/* It is in. The lake knows it from now on; nothing can fail any more. */
+TLI_FN int tli_commit_won(tl_commit *c)
+{
+    c->table = c->plan->table;
+    c->plan->table = NULL;
+    tl_table_drop(tli_lake_store(c->lake, tl_table_keep(c->table), c->began));
+    c->snapshot_id = c->plan->snapshot_id;
+    tli_op_clear(&c->op);
+    return c->base != NULL || c->op.cancelled ? tli_commit_finish(c) : tli_commit_put_hint(c);
+}
+
+/* ---- START ---- */
+
+TLI_FN int tli_commit_lost(tl_commit *c);
+TLI_FN int tli_commit_upload(tl_commit *c);
+
+/* The attempt is planned: with everything read that it needs. */
+TLI_FN int tli_commit_planned(tl_commit *c, tl_error *why)
+{
+    char *place = tli_commit_place(c, 0);
+    if (tli_commitplan_finish(c->plan) != TL_OK)
+        return tli_commit_fail(c, why, c->location);
+    c->version = c->plan->version;
+    c->next_key = tli_keys_version(place, c->location, c->version);
+    return tli_commit_upload(c);
+}
+
+/* The list is known, or there is none. */
+TLI_FN int tli_commit_pick(tl_commit *c, tl_error *why)
+{
+    tli_commitplan *p = c->plan;
+    uint32_t i;
+    if (!tli_commitplan_snapshots(p))
+        return tli_commit_planned(c, why);
+    if (tli_commitplan_pick(p) != TL_OK)
+        return tli_commit_fail(c, why, c->location);
+    if (p->picked_count == 0)
+        return tli_commit_planned(c, why);
+    c->state = TLI_COMMIT_MANIFESTS;
+    for (i = 0; i < p->picked_count; i++)
+        if (tli_op_request(&c->op, TL_GET, p->list->entries[p->picked[i]].path, TL_PURPOSE_MANIFEST) == NULL)
+            return 1;
+    return 1;
+}
+
+TLI_FN int tli_commit_start(tl_commit *c)
+{
+    const tl_lake_options *lo = &c->lake->options;
+    tl_error *why = &c->op.error;
+    if (c->op.cancelled)
+        return tli_commit_cancelled(c);
+    tli_commit_drop_plan(c);
+    c->attempts++;
+    c->uploaded = c->unknown = 0;
+    tli_commit_sweep(c, 0);
+    c->puts = c->reads = c->uploads = 0;
+    c->plan = (tli_commitplan *)tli_mem_new(&lo->op.allocator, sizeof *c->plan);
+    if (c->plan == NULL)
+        return tli_commit_fails(c, TL_NO_MEMORY, "out of memory", c->location);
+    if (tli_commitplan_begin(c->plan, c->change, c->base, c->location, tli_commit_random(c), c->op.now, &lo->limits,
+                             &lo->op.allocator, why) != TL_OK)
+        return tli_commit_fail(c, why, c->location);
+    if (c->plan->duplicate) {
+        c->duplicate = 1;
+        c->table = tl_table_keep(c->base);
+        c->version = c->base->version;
+        tli_commit_sweep(c, TLI_COMMIT_ALL);
+        return tli_commit_finish(c);
+    }
+    if (c->base == NULL) {
+        c->state = TLI_COMMIT_HINT;
+        (void)tli_op_request(&c->op, TL_STAT, tli_commit_hint_key(c), TL_PURPOSE_HINT);
+        return 1;
+    }
+    if (tli_commitplan_wants_list(c->plan)) {
+        c->state = TLI_COMMIT_LIST;
+        (void)tli_op_request(&c->op, TL_GET, c->base->metadata.manifest_list, TL_PURPOSE_MANIFEST_LIST);
+        return 1;
+    }
+    return tli_commit_pick(c, why);
+}
+
+/* ---- HINT, LIST and MANIFESTS ---- */
+
+TLI_FN int tli_commit_hint(tl_commit *c)
+{
+    const tli_op_slot *slot = tli_op_answer(&c->op, 0);
+    if (slot->outcome == TL_OUTCOME_OK)
+        return tli_commit_fails(c, TL_EXISTS, "there is such a table", slot->request.key);
+    if (slot->outcome != TL_OUTCOME_NOT_FOUND)
+        return tli_commit_bad(c, slot);
+    tli_op_clear(&c->op);
+    return tli_commit_planned(c, &c->op.error);
+}
+
+TLI_FN int tli_commit_listed(tl_commit *c)
+{
+    const tl_lake_options *lo = &c->lake->options;
+    tli_op_slot *slot = tli_op_answer(&c->op, 0);
+    tl_error *why = &c->op.error;
+    if (slot->outcome == TL_OUTCOME_NOT_FOUND) /* the base has expired meanwhile */
+        return tli_commit_lost(c);
+    if (slot->outcome != TL_OUTCOME_OK)
+        return tli_commit_bad(c, slot);
+    c->list = tli_iceberg_read_new_list(slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, why);
+    if (c->list == NULL)
+        return tli_commit_fail(c, why, slot->request.key);
+    c->plan->list = c->list;
+    tli_op_clear(&c->op);
+    return tli_commit_pick(c, why);
+}
+
+TLI_FN int tli_commit_read_manifests(tl_commit *c)
+{
+    uint64_t share = c->op.options.step_bytes, bytes = 0;
+    tl_error *why = &c->op.error;
+    while (c->plan->read_count < c->plan->picked_count) {
+        const tli_op_slot *slot = tli_op_answer(&c->op, c->plan->read_count);
+        if (slot->outcome == TL_OUTCOME_NOT_FOUND)
+            return tli_commit_lost(c);
+        if (slot->outcome != TL_OUTCOME_OK)
+            return tli_commit_bad(c, slot);
+        if (share != 0 && bytes >= share)
+            return 0;
+        bytes += slot->body->size;
+        if (tli_commitplan_read(c->plan, slot->body->data, slot->body->size) != TL_OK)
+            return tli_commit_fail(c, why, slot->request.key);
+    }
+    tli_op_clear(&c->op);
+    return tli_commit_planned(c, why);
+}
+
+/* ---- UPLOAD ---- */
+
+TLI_FN int tli_commit_put_file(tl_commit *c, tl_span key, tl_span body, tl_purpose purpose)
+{
+    tl_request *r = tli_op_request(&c->op, TL_PUT, key, purpose);
+    tl_span *at = &c->bodies[c->body_count];
+    if (r == NULL)
+        return 0;
+    *at = body;
+    c->body_count++;
+    r->condition = TL_ALWAYS;
+    r->body = at;
+    r->body_count = 1;
+    r->body_size = body.size;
+    return 1;
+}
+
+TLI_FN int tli_commit_put_data(tl_commit *c, const tl_data_file *d, tl_purpose purpose)
+{
+    return c->stored || d->body.data == NULL || tli_commit_put_file(c, d->file.path, d->body, purpose);
+}
+
+TLI_FN int tli_commit_put_next(tl_commit *c);
+
+/* Everything at once, and whether the base is there still: while it is, v<N+1> cannot have expired, and creating it
+   tells who is first. */
+TLI_FN int tli_commit_upload(tl_commit *c)
+{
+    const tl_change *change = c->change;
+    tl_error *why = &c->op.error;
+    size_t i;
+    if (c->base == NULL)
+        return tli_commit_put_next(c);
+    c->state = TLI_COMMIT_UPLOAD;
+    c->body_count = 0;
+    c->bodies = (tl_span *)tli_mem_take_array(c->plan->store, change->added_count + TLI_COMMITPLAN_OBJECTS + 2,
+                                              sizeof *c->bodies, why);
+    if (c->bodies == NULL)
+        return tli_commit_fail(c, why, c->location);
+    if (tli_op_request(&c->op, TL_STAT, tli_keys_version(tli_commit_place(c, 1), c->location, c->base->version),
+                       TL_PURPOSE_CHECK) == NULL)
+        return tli_commit_clean(c);
+    c->uploaded = 1;
+    for (i = 0; i < change->added_count; i++)
+        if (!tli_commit_put_data(c, &change->added[i], TL_PURPOSE_DATA))
+            return tli_commit_clean(c);
+    if (change->kind == TL_CHANGE_INDEX && !tli_commit_put_data(c, &change->index, TL_PURPOSE_INDEX))
+        return tli_commit_clean(c);
+    for (i = 0; i < TLI_COMMITPLAN_OBJECTS; i++) {
+        const tli_commitplan_object *o = &c->plan->objects[i];
+        tl_purpose purpose = i == TLI_COMMITPLAN_LIST ? TL_PURPOSE_MANIFEST_LIST : TL_PURPOSE_MANIFEST;
+        if (o->key.data != NULL
+            && !tli_commit_put_file(c, o->key, tli_text_span(o->bytes.data, o->bytes.size), purpose))
+            return tli_commit_clean(c);
+    }
+    return 1;
+}
+
+TLI_FN int tli_commit_unclear(tl_outcome outcome)
+{
+    return outcome == TL_OUTCOME_UNKNOWN || outcome == TL_OUTCOME_CANCELLED;
+}
+
+/* Puts of unknown outcome go out again: their names are nobody else's. */
+TLI_FN int tli_commit_uploaded(tl_commit *c)
+{
+    uint32_t i, n = c->op.slot_count, again = 0;
+    for (i = 0; i < n; i++) {
+        const tli_op_slot *slot = tli_op_answer(&c->op, i);
+        if (slot->request.kind == TL_STAT && slot->outcome == TL_OUTCOME_NOT_FOUND && !c->op.cancelled)
+            return tli_commit_lost(c);
+        if (slot->outcome == TL_OUTCOME_OK)
+            continue;
+        if (c->op.cancelled)
+            return tli_commit_cancelled(c);
+        if (slot->request.kind != TL_PUT || !tli_commit_unclear(slot->outcome) || c->uploads + 1 >= TLI_COMMIT_TRIES)
+            return tli_commit_bad(c, slot);
+        again++;
+    }
+    if (c->op.cancelled)
+        return tli_commit_cancelled(c);
+    if (again == 0) {
+        tli_op_clear(&c->op);
+        c->stored = 1;
+        return tli_commit_put_next(c);
+    }
+    c->uploads++;
+    tli_op_again(&c->op);
+    return 1;
+}
+
+/* ---- PUT and READ ---- */
+
+TLI_FN int tli_commit_put_next(tl_commit *c)
+{
+    tl_request *r = tli_op_request(&c->op, TL_PUT, c->next_key, TL_PURPOSE_COMMIT);
+    c->state = TLI_COMMIT_PUT;
+    c->puts++;
+    c->began = c->op.now;
+    if (r == NULL)
+        return tli_commit_clean(c);
+    c->whole = tli_text_span(c->plan->metadata.data, c->plan->metadata.size);
+    r->condition = TL_IF_ABSENT;
+    r->body = &c->whole;
+    r->body_count = 1;
+    r->body_size = c->whole.size;
+    return 1;
+}
+
+TLI_FN int tli_commit_read_next(tl_commit *c)
+{
+    c->state = TLI_COMMIT_READ;
+    c->reads++;
+    if (tli_op_request(&c->op, TL_GET, c->next_key, TL_PURPOSE_METADATA) == NULL)
+        return tli_commit_ambiguous(c); /* for want of memory */
+    return 1;
+}
+
+TLI_FN int tli_commit_put_done(tl_commit *c)
+{
+    const tli_op_slot *slot = tli_op_answer(&c->op, 0);
+    int exists = slot->outcome == TL_OUTCOME_PRECONDITION || slot->outcome == TL_OUTCOME_NOT_MODIFIED;
+    if (slot->outcome == TL_OUTCOME_OK)
+        return tli_commit_won(c);
+    if (tli_commit_unclear(slot->outcome))
+        c->unknown = 1;
+    else if (!exists && !c->unknown) { /* not applied, and no put before it can have been */
+        if (slot->outcome == TL_OUTCOME_NEVER_SENT && c->op.cancelled)
+            return tli_commit_cancelled(c);
+        return tli_commit_bad(c, slot);
+    }
+    c->reads = 0;
+    tli_op_clear(&c->op);
+    return tli_commit_read_next(c);
+}
+
+/* What v<N+1> says: 1 it is ours, 0 it is someone else's metadata, -1 it is neither. */
+TLI_FN int tli_commit_whose(const tl_commit *c, const tli_blob *body)
+{
+    const tl_lake_options *lo = &c->lake->options;
+    tl_metadata m;
+    if (tl_span_equal(tli_text_span(body->data, body->size), c->whole))
+        return 1;
+    if (tl_metadata_parse(&m, (const char *)body->data, body->size, &lo->limits, &lo->op.allocator, NULL) != TL_OK)
+        return -1;
+    tl_metadata_free(&m);
+    return 0;
+}
+
+TLI_FN int tli_commit_read_done(tl_commit *c)
+{
+    tli_op_slot *slot = tli_op_answer(&c->op, 0);
+    int whose = slot->outcome == TL_OUTCOME_OK ? tli_commit_whose(c, slot->body) : -1;
+    int absent = slot->outcome == TL_OUTCOME_NOT_FOUND;
+    if (whose == 1)
+        return tli_commit_won(c);
+    tli_op_clear(&c->op);
+    if (whose == 0) {
+        c->unknown = 0; /* its place is taken: no put of ours can be applied any more */
+        return c->base == NULL ? tli_commit_fails(c, TL_EXISTS, "there is such a table", c->next_key)
+                               : tli_commit_lost(c);
+    }
+    if (c->op.cancelled || (absent && c->puts >= TLI_COMMIT_PUTS) || (!absent && c->reads >= TLI_COMMIT_TRIES))
+        return tli_commit_ambiguous(c);
+    if (absent)
+        return tli_commit_put_next(c);
+    c->state = TLI_COMMIT_WAIT;
+    return tli_commit_sleep(c, c->reads);
+}
+
+/* ---- PAUSE and LOAD ---- */
+
+/* Someone else is at v<N+1>, or the base is gone: once more on the newest version. */
+TLI_FN int tli_commit_lost(tl_commit *c)
+{
+    tli_op_clear(&c->op);
+    if (c->op.cancelled)
+        return tli_commit_cancelled(c);
+    if (c->attempts >= TL_COMMIT_ATTEMPTS)
+        return tli_commit_fails(c, TL_CONFLICT, "other writers won every attempt", c->next_key);
+    tli_commit_sweep(c, TLI_COMMIT_OWN);
+    c->state = TLI_COMMIT_PAUSE;
+    return tli_commit_sleep(c, c->attempts + 1);
+}
+
+TLI_FN void tli_commit_end_load(tl_commit *c)
+{
+    if (c->load == NULL)
+        return;
+    (void)tl_op_end(&c->load->op);
+    tli_mem_delete(&c->lake->options.op.allocator, c->load, sizeof *c->load);
+    c->load = NULL;
+}
+
+TLI_FN int tli_commit_pump(tl_commit *c);
+
+TLI_FN int tli_commit_reload(tl_commit *c)
+{
+    tl_load_options o;
+    if (c->op.cancelled)
+        return tli_commit_cancelled(c);
+    tli_op_clear(&c->op);
+    c->load = (tl_load *)tli_mem_new(&c->lake->options.op.allocator, sizeof *c->load);
+    if (c->load == NULL)
+        return tli_commit_fails(c, TL_NO_MEMORY, "out of memory", c->location);
+    TLI_FILL(&o, 0, sizeof o);
+    o.max_age_ms = -1;
+    tl_load_begin(c->load, c->lake, c->location, &o);
+    c->load->op.options.trace = NULL; /* this operation's requests are told by it */
+    c->load->op.options.in_flight = TLI_MIN(c->load->op.options.in_flight, (uint32_t)TLI_COUNT(c->tokens));
+    c->state = TLI_COMMIT_LOAD;
+    return tli_commit_pump(c);
+}
+
+/* The load ended: its table is the new base. */
+TLI_FN int tli_commit_rebase(tl_commit *c)
+{
+    tl_load *load = c->load;
+    tl_error why = *tl_op_error(&load->op);
+    tl_table *old = c->base;
+    int same;
+    if (tl_op_status(&load->op) == TL_ABSENT && load->op.turn == TL_NONE)
+        return tli_commit_fails(c, TL_ABSENT, "the table is not there any more", c->location);
+    if (tl_op_status(&load->op) != TL_OK)
+        return tli_commit_fail(c, &why, tl_op_error_key(&load->op));
+    same = tl_span_equal(load->table->metadata.uuid, old->metadata.uuid);
+    c->base = tl_table_keep(load->table);
+    tli_commit_drop_plan(c); /* it points into the old base and its list */
+    tl_table_drop(old);
+    tli_iceberg_delete_list(c->list);
+    c->list = NULL;
+    tli_commit_end_load(c);
+    if (!same)
+        return tli_commit_fails(c, TL_CONFLICT, "the table was dropped and made anew", c->location);
+    return tli_commit_start(c);
+}
+
+/* Steps the load; what it wants, this operation asks for. */
+TLI_FN int tli_commit_pump(tl_commit *c)
+{
+    tl_request want, *r;
+    tl_turn turn;
+    while ((turn = tl_step(&c->load->op, c->op.now, &want)) == TL_WANTS) {
+        uint32_t i = c->op.slot_count;
+        if (want.token == 0)
+            continue;
+        r = tli_op_request(&c->op, want.kind, want.key, want.purpose);
+        if (r == NULL)
+            return 1;
+        r->condition = want.condition;
+        r->etag = want.etag;
+        r->offset = want.offset;
+        r->length = want.length;
+        r->accept = want.accept;
+        r->max_keys = want.max_keys;
+        r->page = want.page;
+        c->tokens[i] = want.token;
+    }
+    if (turn == TL_WAITS)
+        return c->op.slot_count != 0;
+    return tli_commit_rebase(c);
+}
+
+TLI_FN void tli_commit_release(void *context, const void *data, size_t size)
+{
+    (void)data;
+    (void)size;
+    tli_mem_blob_drop((tli_blob *)context);
+}
+
+/* Hands the answer in slot i on to the load. Of a listing the load wants to know one name: the newest. */
+TLI_FN void tli_commit_hand_on(tl_commit *c, uint32_t i)
+{
+    tli_op_slot *slot = tli_op_answer(&c->op, i);
+    tl_completion done = tl_completed(c->tokens[i], slot->outcome);
+    tl_entry entry;
+    done.body_offset = slot->request.offset;
+    done.object_size = slot->object_size;
+    done.etag = slot->etag;
+    if (slot->body != NULL) {
+        done.body = tli_text_span(slot->body->data, slot->body->size);
+        done.release = tli_commit_release;
+        done.release_context = tli_op_take_body(slot);
+    }
+    if (slot->request.kind == TL_LIST && slot->outcome == TL_OUTCOME_OK) {
+        TLI_FILL(&entry, 0, sizeof entry);
+        entry.key = slot->request.purpose == TL_PURPOSE_CHECK
+            ? slot->request.key : tli_keys_version(tli_commit_place(c, 0), c->location, slot->number);
+        done.entries = &entry;
+        done.entry_count = slot->number != 0;
+        if (slot->more)
+            done.next_page = slot->page;
+    }
+    (void)tl_complete(&c->load->op, &done, c->op.now);
+}
+
+TLI_FN int tli_commit_loaded(tl_commit *c)
+{
+    uint32_t i;
+    for (i = 0; i < c->op.slot_count; i++)
+        tli_commit_hand_on(c, i);
+    tli_op_clear(&c->op);
+    if (c->op.cancelled) {
+        tl_cancel(&c->load->op, c->op.now);
+        return tli_commit_cancelled(c);
+    }
+    return tli_commit_pump(c);
+}
+
+/* ---- the machine ---- */
+
+TLI_FN int tli_commit_advance(tl_op *op)
+{
+    tl_commit *c = (tl_commit *)(void *)op;
+    switch (c->state) {
+    case TLI_COMMIT_START:
+        return tli_commit_start(c);
+    case TLI_COMMIT_HINT:
+        return c->op.cancelled ? tli_commit_cancelled(c) : tli_commit_hint(c);
+    case TLI_COMMIT_LIST:
+        return c->op.cancelled ? tli_commit_cancelled(c) : tli_commit_listed(c);
+    case TLI_COMMIT_MANIFESTS:
+        return c->op.cancelled ? tli_commit_cancelled(c) : tli_commit_read_manifests(c);
+    case TLI_COMMIT_UPLOAD:
+        return tli_commit_uploaded(c);
+    case TLI_COMMIT_PUT:
+        return tli_commit_put_done(c);
+    case TLI_COMMIT_READ:
+        return tli_commit_read_done(c);
+    case TLI_COMMIT_WAIT:
+        tli_op_clear(&c->op);
+        return tli_commit_read_next(c);
+    case TLI_COMMIT_PAUSE:
+        return tli_commit_reload(c);
+    case TLI_COMMIT_LOAD:
+        return tli_commit_loaded(c);
+    default:
+        return tli_commit_finish(c);
+    }
+}
+
+TLI_FN void tli_commit_take(tl_op *op, tli_op_slot *slot, const tl_completion *completion)
+{
+    tl_commit *c = (tl_commit *)(void *)op;
+    if (c->load != NULL)
+        tli_load_take(&c->load->op, slot, completion);
+}
+
+/* Does the base have this file? It cannot tell when it was loaded without its files. */
+TLI_FN int tli_commit_is_live(const tl_commit *c, tl_span path)
+{
+    tl_files files;
+    tl_file f;
+    size_t i;
+    if (!c->base->has_files || tl_head_files(&c->base->head, &files, NULL) != TL_OK)
+        return 1;
+    for (i = 0; i < files.count; i++) {
+        tl_files_get(&files, i, &f);
+        if (tl_span_equal(f.path, path))
+            return 1;
+    }
+    return 0;
+}
+
+/* The key of delete `i`, absent past the last: objects of this attempt, then what the caller gave to upload. */
+TLI_FN tl_span tli_commit_to_delete(const tl_commit *c, size_t i)
+{
+    const tl_data_file *d = NULL;
+    tl_span none = tli_text_span(NULL, 0);
+    if (i < TLI_COMMITPLAN_OBJECTS)
+        return c->uploaded && c->plan != NULL ? c->plan->objects[i].key : none;
+    i -= TLI_COMMITPLAN_OBJECTS;
+    if (c->sweep != TLI_COMMIT_ALL || !(c->uploaded || c->stored))
+        return none;
+    if (i < c->change->added_count)
+        d = &c->change->added[i];
+    else if (c->change->kind == TL_CHANGE_INDEX)
+        d = &c->change->index;
+    return d != NULL && d->body.data != NULL && !tli_commit_is_live(c, d->file.path) ? d->file.path : none;
+}
+
+/* Deletes go out beside everything else. */
+TLI_FN int tli_commit_spare(tl_op *op, tl_request *request)
+{
+    tl_commit *c = (tl_commit *)(void *)op;
+    size_t all = TLI_COMMITPLAN_OBJECTS + c->change->added_count + 1;
+    while (c->sweep != 0 && c->swept < all) {
+        tl_span key = tli_commit_to_delete(c, c->swept++);
+        if (key.data == NULL)
+            continue;
+        TLI_FILL(request, 0, sizeof *request);
+        request->kind = TL_DELETE;
+        request->key = key;
+        request->purpose = TL_PURPOSE_CLEAN_UP;
+        return 1;
+    }
+    return 0;
+}
+
+TLI_FN void tli_commit_end(tl_op *op)
+{
+    tl_commit *c = (tl_commit *)(void *)op;
+    tli_commit_drop_plan(c);
+    tli_commit_end_load(c);
+    tli_iceberg_delete_list(c->list);
+    tl_table_drop(c->base);
+    tl_table_drop(c->table);
+    c->list = NULL;
+    c->base = c->table = NULL;
+    tli_mem_delete(&c->lake->options.op.allocator, c->keys, c->location.size * 3 + 2 * TLI_KEYS_ROOM);
+    c->keys = NULL;
+}
+
+TLI_FN const char *tli_commit_state(const tl_op *op)
+{
+    static const char *const names[] = {"START", "HINT", "LIST", "MANIFESTS", "UPLOAD", "PUT", "READ", "WAIT", "PAUSE",
+                                        "LOAD", "HINTED"};
+    return names[((const tl_commit *)(const void *)op)->state];
+}
+
+TLI_FN void tli_commit_open(tl_commit *c, tl_lake *lake, tl_table *base, tl_span location, const tl_change *change)
+{
+    static const tli_op_machine machine = {tli_commit_advance, tli_commit_take, tli_commit_spare, tli_commit_end,
+                                           tli_commit_state, 1, 1, 0};
+    TLI_ASSERT(sizeof c->random >= sizeof(tli_rand));
+    TLI_FILL(c, 0, sizeof *c);
+    tli_op_begin(&c->op, &machine, &lake->options.op);
+    c->lake = lake;
+    c->change = change;
+    c->base = tl_table_keep(base);
+    while (location.size != 0 && location.data[location.size - 1] == '/')
+        location.size--;
+    c->keys = location.size > SIZE_MAX / 8 ? NULL
+        : (char *)tli_mem_new(&lake->options.op.allocator, location.size * 3 + 2 * TLI_KEYS_ROOM);
+    if (c->keys == NULL) {
+        tli_op_fail(&c->op, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
+        return;
+    }
+    if (location.size != 0)
+        TLI_COPY(c->keys, location.data, location.size);
+    c->location = tli_text_span(c->keys, location.size);
+    if (!tli_lake_random(lake, tli_commit_random(c)))
+        tli_op_fail(&c->op, TL_MISUSE, "the lake has no seed: names would not be unique", TL_NO_POSITION);
+}
+
+TL_API void tl_commit_begin(tl_commit *commit, tl_lake *lake, tl_table *base, const tl_change *change)
+{
+    tli_commit_open(commit, lake, base, base->location, change);
+}
+
+TL_API void tl_commit_create(tl_commit *commit, tl_lake *lake, tl_span location, const tl_change *change)
+{
+    tli_commit_open(commit, lake, NULL, location, change);
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>publish */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+enum { TLI_PUBLISH_START, TLI_PUBLISH_READ, TLI_PUBLISH_PUT, TLI_PUBLISH_OVER, TLI_PUBLISH_DROP };
+
+#define TLI_PUBLISH_READS 5u
+#define TLI_PUBLISH_NAME 255u
+
+TLI_FN tl_span tli_publish_key(tl_publish *p, uint32_t i, const char *name)
+{
+    size_t room = p->table->location.size + TLI_KEYS_ROOM;
+    return tli_keys_join(p->keys + i * room, p->table->location, name, 0);
+}
+
+TLI_FN int tli_publish_done(tl_publish *p)
+{
+    tli_op_finish(&p->op, TL_DONE);
+    return 1;
+}
+
+TLI_FN int tli_publish_gives_up(tl_publish *p, tl_status status, const char *text)
+{
+    (void)tli_err(&p->why_no_head, status, text, TL_NO_POSITION);
+    return tli_publish_done(p);
+}
+
+TLI_FN tl_request *tli_publish_ask(tl_publish *p, tl_request_kind kind, tl_span key, tl_purpose purpose)
+{
+    tl_request *r = tli_op_request(&p->op, kind, key, purpose);
+    if (r != NULL)
+        r->background = 1;
+    return r;
+}
+
+TLI_FN void tli_publish_body(tl_request *r, tl_span *at, const void *data, size_t size)
+{
+    *at = tli_text_span(data, size);
+    r->body = at;
+    r->body_count = 1;
+    r->body_size = size;
+}
+
+TLI_FN int tli_publish_newer_is_known(tl_publish *p)
+{
+    int64_t confirmed;
+    tl_table *known = tli_lake_find(p->lake, p->table->location, &confirmed);
+    int newer = known != NULL && known->version > p->table->version
+                && tl_span_equal(known->metadata.uuid, p->table->metadata.uuid);
+    tl_table_drop(known);
+    return newer;
+}
+
+TLI_FN int tli_publish_read(tl_publish *p)
+{
+    tl_request *r;
+    if (p->op.cancelled)
+        return tli_publish_gives_up(p, TL_CANCELLED, "cancelled");
+    if (tli_publish_newer_is_known(p)) {
+        tli_op_finish(&p->op, TL_NONE);
+        return 1;
+    }
+    p->state = TLI_PUBLISH_READ;
+    p->reads++;
+    r = tli_publish_ask(p, TL_GET, tli_publish_key(p, 0, "/metadata/timelake-head"), TL_PURPOSE_HEAD);
+    if (r == NULL)
+        return 1;
+    r->length = TL_HEAD_HEADER_MAX;
+    if (p->reads != 1)
+        return 1;
+    r = tli_publish_ask(p, TL_PUT, tli_publish_key(p, 1, "/metadata/version-hint.text"), TL_PURPOSE_HINT);
+    if (r != NULL)
+        tli_publish_body(r, &p->hint, p->digits, tli_number_u64(p->digits, p->table->version));
+    return 1;
+}
+
+/* The head's bytes, in the codec that the table's property names. */
+TLI_FN tl_status tli_publish_encode(tl_publish *p, tl_error *err)
+{
+    const tl_lake_options *lo = &p->lake->options;
+    tl_span format = p->table->metadata.contract.head_format;
+    char name[TLI_PUBLISH_NAME];
+    tl_head_options o;
+    size_t i;
+    if (format.size == 0 || format.size > sizeof name)
+        return tli_err(err, TL_NO_CODEC, "the table's head format is no codec's name", TL_NO_POSITION);
+    for (i = 0; i < format.size; i++)
+        name[i] = (char)(format.data[i] >= 'A' && format.data[i] <= 'Z' ? format.data[i] + 32 : format.data[i]);
+    if (tl_span_equal(tli_text_span(name, format.size), tl_text("none")))
+        return tli_err(err, TL_NO_CODEC, "the table wants no head", TL_NO_POSITION);
+    if (!p->table->has_files)
+        return tli_err(err, TL_ABSENT, "the version was loaded without its files", TL_NO_POSITION);
+    TLI_FILL(&o, 0, sizeof o);
+    o.codecs = lo->codecs;
+    o.codec_count = lo->codec_count;
+    o.allocator = lo->op.allocator;
+    o.limits = lo->limits;
+    o.compression = lo->compression;
+    p->bytes.size = 0;
+    return tl_head_encode(&p->bytes, p->table->version, tli_text_span(name, format.size), &p->table->head.document, &o,
+                          err);
+}
+
+/* Keeps the ETag: a weak one can never match. 0: there is none to go by. */
+TLI_FN int tli_publish_keep_etag(tl_publish *p, tl_span etag)
+{
+    const tl_allocator *a = &p->lake->options.op.allocator;
+    tli_mem_delete(a, p->etag, p->etag_size);
+    p->etag = NULL;
+    p->etag_size = 0;
+    if (etag.size == 0 || (etag.size > 1 && etag.data[0] == 'W' && etag.data[1] == '/'))
+        return 0;
+    p->etag = (char *)tli_mem_new(a, etag.size);
+    if (p->etag == NULL)
+        return 0;
+    TLI_COPY(p->etag, etag.data, etag.size);
+    p->etag_size = etag.size;
+    return 1;
+}
+
+TLI_FN int tli_publish_put(tl_publish *p, tl_condition condition, uint8_t state)
+{
+    tl_request *r = tli_publish_ask(p, TL_PUT, tli_publish_key(p, 0, "/metadata/timelake-head"), TL_PURPOSE_HEAD);
+    p->state = state;
+    if (r == NULL)
+        return 1;
+    r->condition = condition;
+    if (condition == TL_IF_MATCH)
+        r->etag = tli_text_span(p->etag, p->etag_size);
+    tli_publish_body(r, &p->body, p->bytes.data, p->bytes.size);
+    return 1;
+}
+
+/* With the stored head's first bytes at hand: is it to be replaced, and by what? */
+TLI_FN int tli_publish_decide(tl_publish *p)
+{
+    const tli_op_slot *slot = tli_op_answer(&p->op, 0);
+    int absent = slot->outcome == TL_OUTCOME_NOT_FOUND, tagged;
+    tl_header header;
+    tl_status st;
+    if (p->op.slot_count > 1)
+        p->hint_written = (uint8_t)(tli_op_answer(&p->op, 1)->outcome == TL_OUTCOME_OK);
+    if (slot->outcome != TL_OUTCOME_OK && !absent)
+        return tli_publish_gives_up(p, TL_STORE, "the stored head could not be read");
+    if (!absent && tl_head_peek(&header, slot->body->data, slot->body->size, NULL) == TL_OK
+        && header.version >= p->table->version)
+        return tli_publish_done(p);
+    tagged = tli_publish_keep_etag(p, slot->etag);
+    tli_op_clear(&p->op);
+    st = p->bytes.size != 0 ? TL_OK : tli_publish_encode(p, &p->why_no_head);
+    if (st == TL_NO_CODEC && !absent) {
+        p->state = TLI_PUBLISH_DROP;
+        (void)tli_publish_ask(p, TL_DELETE, tli_publish_key(p, 0, "/metadata/timelake-head"), TL_PURPOSE_HEAD);
+        return 1;
+    }
+    if (st != TL_OK)
+        return tli_publish_done(p);
+    if (!absent && !tagged)
+        return tli_publish_gives_up(p, TL_STORE, "the store gave no ETag to replace the head by");
+    return tli_publish_put(p, absent ? TL_IF_ABSENT : TL_IF_MATCH, TLI_PUBLISH_PUT);
+}
+
+TLI_FN int tli_publish_answered(tl_publish *p)
+{
+    tl_outcome outcome = tli_op_answer(&p->op, 0)->outcome;
+    tli_op_clear(&p->op);
+    if (outcome == TL_OUTCOME_OK) {
+        p->head_written = 1;
+        return tli_publish_done(p);
+    }
+    if (outcome == TL_OUTCOME_UNSUPPORTED && p->state == TLI_PUBLISH_PUT && !p->op.cancelled)
+        return tli_publish_put(p, TL_ALWAYS, TLI_PUBLISH_OVER);
+    if (p->state == TLI_PUBLISH_PUT && p->reads < TLI_PUBLISH_READS
+        && (outcome == TL_OUTCOME_PRECONDITION || outcome == TL_OUTCOME_NOT_FOUND || outcome == TL_OUTCOME_UNKNOWN))
+        return tli_publish_read(p);
+    return tli_publish_gives_up(p, TL_STORE, "the head could not be written");
+}
+
+TLI_FN int tli_publish_advance(tl_op *op)
+{
+    tl_publish *p = (tl_publish *)(void *)op;
+    switch (p->state) {
+    case TLI_PUBLISH_START:
+        return tli_publish_read(p);
+    case TLI_PUBLISH_READ:
+        return tli_publish_decide(p);
+    case TLI_PUBLISH_DROP:
+        p->head_dropped = (uint8_t)(tli_op_answer(&p->op, 0)->outcome == TL_OUTCOME_OK);
+        return tli_publish_done(p);
+    default:
+        return tli_publish_answered(p);
+    }
+}
+
+TLI_FN void tli_publish_end(tl_op *op)
+{
+    tl_publish *p = (tl_publish *)(void *)op;
+    const tl_allocator *a = &p->lake->options.op.allocator;
+    tl_buffer_free(&p->bytes);
+    tli_mem_delete(a, p->etag, p->etag_size);
+    tli_mem_delete(a, p->keys, 2 * (p->table->location.size + TLI_KEYS_ROOM));
+    tl_table_drop(p->table);
+    p->keys = p->etag = NULL;
+    p->table = NULL;
+}
+
+TLI_FN const char *tli_publish_state(const tl_op *op)
+{
+    static const char *const names[] = {"START", "READ", "PUT", "OVER", "DROP"};
+    return names[((const tl_publish *)(const void *)op)->state];
+}
+
+TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table)
+{
+    static const tli_op_machine machine = {tli_publish_advance, NULL, NULL, tli_publish_end, tli_publish_state,
+                                           1, 0, 0};
+    TLI_FILL(publish, 0, sizeof *publish);
+    tli_op_begin(&publish->op, &machine, &lake->options.op);
+    publish->lake = lake;
+    publish->table = tl_table_keep(table);
+    publish->bytes.allocator = lake->options.op.allocator;
+    publish->keys = (char *)tli_mem_new(&lake->options.op.allocator, 2 * (table->location.size + TLI_KEYS_ROOM));
+    if (publish->keys == NULL)
+        tli_op_fail(&publish->op, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
 /* >>closing: the includer gets its warnings back, and private macros go. TLI_KEEP_MACROS (the tests) leaves them. */
 #ifndef TLI_KEEP_MACROS
 #undef TLI_COPY
@@ -27227,6 +29684,10 @@ TL_API tl_status tl_log_resolve(tl_log_call *call)
 #undef TLI_CONTRACT_ENTRY
 #undef TLI_ICEBERG_UNSORTED
 #undef TLI_MANIFEST_UNASSIGNED
+#undef TLI_NEWTABLE_INGEST
+#undef TLI_COMMITPLAN_MANIFESTS
+#undef TLI_COMMITPLAN_BATCH
+#undef TLI_COMMITPLAN_INDEX
 #undef TLI_FEATURES_DEPTH
 #undef TLI_TSFIELD_DEPTH
 #undef TLI_TSFIELD_FRAMES
@@ -27247,6 +29708,12 @@ TL_API tl_status tl_log_resolve(tl_log_call *call)
 #undef TLI_LOAD_PAGES_MAX
 #undef TLI_LOAD_HINT_BYTES
 #undef TLI_LOG_POINTER_BYTES
+#undef TLI_COMMIT_TRIES
+#undef TLI_COMMIT_PUTS
+#undef TLI_COMMIT_OWN
+#undef TLI_COMMIT_ALL
+#undef TLI_PUBLISH_READS
+#undef TLI_PUBLISH_NAME
 #endif
 #if defined(__clang__)
 #pragma clang diagnostic pop

@@ -281,6 +281,43 @@ TLI_FN void tli_iceberg_free_list(tli_iceberg_list *list)
     TLI_FILL(list, 0, sizeof *list);
 }
 
+/* A list of its own, empty; and its end, NULL is fine. */
+TLI_FN tli_iceberg_list *tli_iceberg_new_list(const tl_allocator *allocator, uint64_t budget, tl_error *err)
+{
+    tli_iceberg_list *list = (tli_iceberg_list *)tli_mem_new(allocator, sizeof *list);
+    if (list == NULL) {
+        (void)tli_mem_failed(allocator, err);
+        return NULL;
+    }
+    TLI_FILL(list, 0, sizeof *list);
+    list->store = tli_mem_store_new(allocator, budget, NULL, 0, NULL, NULL, err);
+    if (list->store == NULL) {
+        tli_mem_delete(allocator, list, sizeof *list);
+        return NULL;
+    }
+    return list;
+}
+
+TLI_FN void tli_iceberg_delete_list(tli_iceberg_list *list)
+{
+    tl_allocator a;
+    if (list == NULL)
+        return;
+    a = list->store->allocator;
+    tli_iceberg_free_list(list);
+    tli_mem_delete(&a, list, sizeof *list);
+}
+
+#ifndef TIMELAKE_NO_COMMIT
+/* Adds a copy of an entry. */
+TLI_FN tl_status tli_iceberg_carry(tli_iceberg_list *list, const tli_iceberg_manifest *m, tl_error *err)
+{
+    tli_iceberg_manifest copy = *m;
+    tl_status st = tli_iceberg_keep(list->store, &copy.partitions, err);
+    return st == TL_OK ? tli_iceberg_list_row(list, &copy, 3, err) : st;
+}
+#endif
+
 TLI_FN tl_status tli_iceberg_read_rows(tli_iceberg_list *list, tl_avro *avro, const tl_limits *limits, tl_error *err)
 {
     const size_t names = TLI_COUNT(tli_iceberg_list_names);
@@ -346,6 +383,21 @@ TLI_FN tl_status tli_iceberg_read_list(tli_iceberg_list *list, const void *bytes
     if (st != TL_OK)
         tli_iceberg_free_list(list);
     return st;
+}
+
+/* The same into a list of its own; NULL with err filled. */
+TLI_FN tli_iceberg_list *tli_iceberg_read_new_list(const void *bytes, size_t size, const tl_limits *limits,
+                                                   const tl_allocator *allocator, tl_error *err)
+{
+    tli_iceberg_list *list = (tli_iceberg_list *)tli_mem_new(allocator, sizeof *list);
+    if (list == NULL) {
+        (void)tli_mem_failed(allocator, err);
+        return NULL;
+    }
+    if (tli_iceberg_read_list(list, bytes, size, limits, allocator, err) == TL_OK)
+        return list;
+    tli_mem_delete(allocator, list, sizeof *list);
+    return NULL;
 }
 
 /* ---- manifests ---- */

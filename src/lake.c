@@ -121,6 +121,20 @@ TLI_FN tl_table *tli_lake_find(tl_lake *lake, tl_span location, int64_t *confirm
     return t;
 }
 
+#ifndef TIMELAKE_NO_COMMIT
+/* A stream of random numbers of its own. 0: the lake has no seed. */
+TLI_FN int tli_lake_random(tl_lake *lake, tli_rand *random)
+{
+    static const uint8_t none[16] = {0};
+    uint64_t stream;
+    tli_lake_lock(lake);
+    stream = ++lake->drawn;
+    tli_lake_unlock(lake);
+    tli_rand_begin(random, lake->options.seed, stream);
+    return TLI_COMPARE(lake->options.seed, none, sizeof none) != 0;
+}
+#endif
+
 /* Version `version` was the newest at `when`. */
 TLI_FN void tli_lake_confirm(tl_lake *lake, const tl_table *table, int64_t when)
 {

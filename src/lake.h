@@ -37,6 +37,7 @@ typedef struct tl_lake {
     uint32_t capacity;
     uint64_t clock;
     uint64_t memory;
+    uint64_t drawn; /* streams of random numbers begun from the seed */
 } tl_lake;
 
 /* Options are copied. Nothing is allocated before the first load ends. */

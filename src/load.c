@@ -11,7 +11,7 @@ enum {
 
 /* What reading the files of a chain load needs. */
 typedef struct tli_load_files {
-    tli_iceberg_list list;
+    tli_iceberg_list *list; /* goes to the table, for commits on top of it */
     tli_iceberg_files files;
     uint32_t next; /* manifest to decode */
 } tli_load_files;
@@ -562,6 +562,8 @@ TLI_FN int tli_load_finish_files(tl_load *load, tl_error *why)
         return tli_load_fail(load, why, t->metadata.manifest_list);
     t->head.version = t->version;
     t->has_files = 1;
+    t->manifests = load->files->list;
+    load->files->list = NULL;
     t->memory += tli_mem_store_size(t->head.document.store);
     return tli_load_whole(load);
 }
@@ -571,7 +573,7 @@ TLI_FN void tli_load_drop_files(tl_load *load)
     if (load->files == NULL)
         return;
     tli_iceberg_end(&load->files->files);
-    tli_iceberg_free_list(&load->files->list);
+    tli_iceberg_delete_list(load->files->list);
     tli_mem_delete(&load->lake->options.op.allocator, load->files, sizeof *load->files);
     load->files = NULL;
 }
@@ -610,15 +612,15 @@ TLI_FN int tli_load_listed_manifests(tl_load *load)
         return tli_load_vanished(load, "the manifest list is not there", slot->request.key);
     if (slot->outcome != TL_OUTCOME_OK)
         return tli_load_bad(load, 0);
-    if (tli_iceberg_read_list(&f->list, slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, &why)
-        != TL_OK)
+    f->list = tli_iceberg_read_new_list(slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, &why);
+    if (f->list == NULL)
         return tli_load_fail(load, &why, slot->request.key);
     tli_op_clear(&load->op);
-    if (f->list.count == 0)
+    if (f->list->count == 0)
         return tli_load_finish_files(load, &why);
     load->state = TLI_LOAD_MANIFESTS;
-    for (i = 0; i < f->list.count; i++)
-        if (tli_op_request(&load->op, TL_GET, f->list.entries[i].path, TL_PURPOSE_MANIFEST) == NULL)
+    for (i = 0; i < f->list->count; i++)
+        if (tli_op_request(&load->op, TL_GET, f->list->entries[i].path, TL_PURPOSE_MANIFEST) == NULL)
             return 1;
     return 1;
 }
@@ -629,7 +631,7 @@ TLI_FN int tli_load_read_manifests(tl_load *load)
     tli_load_files *f = load->files;
     uint64_t share = load->op.options.step_bytes, bytes = 0;
     tl_error why;
-    for (; f->next < f->list.count; f->next++) {
+    for (; f->next < f->list->count; f->next++) {
         tli_op_slot *slot = tli_op_answer(&load->op, f->next);
         if (slot->outcome == TL_OUTCOME_NOT_FOUND)
             return tli_load_vanished(load, "a manifest is not there", slot->request.key);
@@ -638,7 +640,7 @@ TLI_FN int tli_load_read_manifests(tl_load *load)
         if (share != 0 && bytes >= share)
             return 0;
         bytes += slot->body->size;
-        if (tli_iceberg_add(&f->files, &f->list.entries[f->next], slot->body->data, slot->body->size, &why) != TL_OK)
+        if (tli_iceberg_add(&f->files, &f->list->entries[f->next], slot->body->data, slot->body->size, &why) != TL_OK)
             return tli_load_fail(load, &why, slot->request.key);
     }
     tli_op_clear(&load->op);

@@ -173,6 +173,21 @@ TLI_INLINE tli_op_slot *tli_op_answer(tl_op *op, uint32_t i)
     return &op->slots[i];
 }
 
+/* Sends those of this round's requests anew whose answer was not ok; the other answers stay. */
+TLI_FN void tli_op_again(tl_op *op)
+{
+    uint32_t i;
+    for (i = 0; i < op->slot_count; i++) {
+        tli_op_slot *slot = &op->slots[i];
+        if (slot->outcome == TL_OUTCOME_OK)
+            continue;
+        tli_op_drop_answer(op, slot);
+        slot->request.round = op->round + 1;
+        slot->tries = 0;
+        tli_op_enqueue(op, slot, TLI_OP_QUEUED);
+    }
+}
+
 /* Asks for the next page of a listing that was cut, in the same slot: `number` goes on from page to page. */
 TLI_FN void tli_op_list_on(tl_op *op, tli_op_slot *slot)
 {

@@ -16,6 +16,7 @@ TL_API void tl_table_drop(tl_table *table)
     tl_metadata_free(&table->metadata);
     tl_head_free(&table->head);
     tli_mem_blob_drop(table->body);
+    tli_iceberg_delete_list(table->manifests);
     tli_mem_delete(&a, (void *)(uintptr_t)table->location.data, table->location.size + 1);
     tli_mem_delete(&a, table, sizeof *table);
 }

@@ -1,7 +1,7 @@
 /* >>table: one version of a table. */
 #ifndef TIMELAKE_NO_LAKE
 /* Where a table version came from. */
-typedef enum tl_source { TL_FROM_HEAD, TL_FROM_CHAIN } tl_source;
+typedef enum tl_source { TL_FROM_HEAD, TL_FROM_CHAIN, TL_FROM_COMMIT } tl_source;
 
 /* One version of one table: immutable but for columns that are opened, and counted. Read what is named here. Views
    (tl_head_files, tl_head_columns, ...) take &table->head, whichever way the version was loaded. Opening a view or a
@@ -16,7 +16,8 @@ typedef struct tl_table {
     size_t count;      /* private from here */
     size_t memory;
     tl_allocator allocator;
-    struct tli_blob *body; /* metadata text of a chain load */
+    struct tli_blob *body; /* metadata text, when it did not come with a head */
+    struct tli_iceberg_list *manifests; /* NULL: not known, or there is no snapshot */
     struct tli_store *store;
 } tl_table;
 

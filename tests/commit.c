@@ -1,0 +1,860 @@
+/* Commits: what they write is what a cold load reads, from the chain and from the head; outcomes are told truly. */
+#include "tl_test.h"
+
+#define TIMELAKE_MEM_IMPLEMENTATION
+#include "../adapters/timelake_mem.h"
+#include "tl_warehouse.h"
+#include "tl_commit.h"
+
+/* Commits on top of `*base`, which becomes the new version. */
+static tl_status commit_on(cworld *w, tl_table **base, const tl_change *change)
+{
+    tl_commit c;
+    tl_status st;
+    tl_commit_begin(&c, &w->lake, *base, change);
+    st = tl_mem_run(&w->store, &c.op);
+    if (st == TL_OK) {
+        tl_table_drop(*base);
+        *base = tl_table_keep(c.table);
+    } else {
+        fprintf(stderr, "  %s: commit: %s: %s\n", tl_test_name, tl_status_text(st), tl_op_error(&c.op)->text);
+    }
+    CHECK_INT(tl_op_end(&c.op), TL_OK);
+    return st;
+}
+
+static void publish(cworld *w, tl_table *t, int written)
+{
+    tl_publish p;
+    tl_publish_begin(&p, &w->lake, t);
+    CHECK_INT(tl_mem_run(&w->store, &p.op), TL_OK);
+    if (!CHECK_INT(p.head_written, written))
+        fprintf(stderr, "  %s\n", p.why_no_head.text == NULL ? "" : p.why_no_head.text);
+    CHECK_INT(p.hint_written, 1);
+    CHECK_INT(tl_op_end(&p.op), TL_OK);
+}
+
+/* What was committed is what others read, with and without the head. */
+static void check_cold(cworld *w, tl_table *t)
+{
+    int no_head;
+    for (no_head = 0; no_head < 2; no_head++) {
+        tl_lake lake;
+        tl_test_memory memory;
+        tl_table *cold;
+        cworld_lake(&lake, &memory, 9);
+        cold = cworld_load(&w->store, &lake, w->location, no_head);
+        CHECK(cold != NULL);
+        if (cold != NULL) {
+            CHECK_INT(cold->source, no_head ? TL_FROM_CHAIN : TL_FROM_HEAD);
+            CHECK(same_version(cold, t));
+            CHECK_BYTES(cold->metadata.json.text, cold->metadata.json.size, t->metadata.json.text,
+                        t->metadata.json.size);
+        }
+        tl_table_drop(cold);
+        tl_lake_free(&lake);
+        CHECK_INT(memory.live, 0);
+    }
+}
+
+static void append(cworld *w, tl_table **base, unsigned from, unsigned count)
+{
+    static cfile files[8];
+    tl_data_file added[8];
+    tl_change change;
+    unsigned i;
+    memset(&change, 0, sizeof change);
+    for (i = 0; i < count; i++) {
+        cfile_make(&files[i], w->location, (*base)->metadata.partitioned, from + i);
+        added[i] = files[i].file;
+    }
+    change.kind = TL_CHANGE_APPEND;
+    change.added = added;
+    change.added_count = count;
+    CHECK_INT(commit_on(w, base, &change), TL_OK);
+}
+
+static tl_span path_of(tl_table *t, size_t i)
+{
+    tl_files files;
+    tl_file f;
+    memset(&f, 0, sizeof f);
+    if (tl_head_files(&t->head, &files, NULL) == TL_OK)
+        tl_files_get(&files, i, &f);
+    return f.path;
+}
+
+/* Every kind of change on a real table, from its head and from its chain. */
+static void changes_of(const char *table, int no_head)
+{
+    cworld w;
+    tl_table *base;
+    tl_change change;
+    tl_property properties[2];
+    tl_data_file added;
+    tl_span removed[3];
+    cfile f;
+    unsigned i;
+    uint64_t first;
+    cworld_begin(&w, table, NULL);
+    base = cworld_load(&w.store, &w.lake, w.location, no_head);
+    CHECK(base != NULL);
+    if (base == NULL)
+        return;
+    first = base->version;
+    for (i = 0; i < 10; i++) {
+        append(&w, &base, i * 3, 1 + i % 3);
+        CHECK(base->manifests != NULL && base->manifests->count <= 9);
+        if (i == 0 || i > 5) {
+            publish(&w, base, 1);
+            check_cold(&w, base);
+        }
+    }
+    memset(&change, 0, sizeof change);
+    cfile_make(&f, w.location, base->metadata.partitioned, 100);
+    added = f.file;
+    removed[0] = path_of(base, 0);
+    removed[1] = path_of(base, 4);
+    change.kind = TL_CHANGE_REPLACE;
+    change.added = &added;
+    change.added_count = 1;
+    change.removed = removed;
+    change.removed_count = 2;
+    CHECK_INT(commit_on(&w, &base, &change), TL_OK);
+    publish(&w, base, 1);
+    check_cold(&w, base);
+    memset(&change, 0, sizeof change);
+    removed[0] = path_of(base, 2);
+    change.kind = TL_CHANGE_DELETE;
+    change.removed = removed;
+    change.removed_count = 1;
+    CHECK_INT(commit_on(&w, &base, &change), TL_OK);
+    memset(&change, 0, sizeof change);
+    properties[0].key = tl_text("owner");
+    properties[0].value = tl_text("\"quoted\" \xc3\xa4");
+    properties[1].key = tl_text("write.format.default");
+    properties[1].value.data = NULL;
+    properties[1].value.size = 0;
+    change.kind = TL_CHANGE_PROPERTIES;
+    change.properties = properties;
+    change.property_count = 2;
+    CHECK_INT(commit_on(&w, &base, &change), TL_OK);
+    CHECK(same_text(tl_metadata_property(&base->metadata, tl_text("owner")), properties[0].value));
+    CHECK(tl_metadata_property(&base->metadata, tl_text("write.format.default")).data == NULL);
+    publish(&w, base, 1);
+    check_cold(&w, base);
+    CHECK_INT(base->version, first + 13);
+    tl_table_drop(base);
+    cworld_end(&w);
+}
+
+static void every_kind_of_change(void)
+{
+    static const char *const tables[] = {"iot.trucks", "iot.hourly", "iot.monthly", "iot.created", "iot.many",
+                                         "dim.devices", "iot.compacted", "iot.types"};
+    size_t i;
+    for (i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        changes_of(tables[i], 0);
+        changes_of(tables[i], 1);
+    }
+}
+
+/* A commit is two dependent round trips when the base's list is at hand, three from a head. */
+static void round_trips(void)
+{
+    cworld w;
+    tl_table *base;
+    tl_change change;
+    tl_commit c;
+    cfile f;
+    unsigned i;
+    cworld_begin(&w, "iot.trucks", NULL);
+    base = cworld_load(&w.store, &w.lake, w.location, 0);
+    for (i = 0; i < 2; i++) {
+        memset(&change, 0, sizeof change);
+        cfile_make(&f, w.location, 1, i);
+        change.kind = TL_CHANGE_APPEND;
+        change.added = &f.file;
+        change.added_count = 1;
+        tl_commit_begin(&c, &w.lake, base, &change);
+        CHECK_INT(tl_mem_run(&w.store, &c.op), TL_OK);
+        CHECK_INT(tl_op_round_trips(&c.op), i == 0 ? 3 : 2);
+        CHECK_INT(c.attempts, 1);
+        tl_table_drop(base);
+        base = tl_table_keep(c.table);
+        CHECK_INT(tl_op_end(&c.op), TL_OK);
+    }
+    tl_table_drop(base);
+    cworld_end(&w);
+}
+
+/* ---- what must hold of a store whatever happened ---- */
+
+typedef struct census {
+    uint64_t newest;    /* version */
+    unsigned broken;    /* objects that a version names and that are not there */
+    unsigned present;   /* how often the watched path is live in the newest version */
+    unsigned ever;      /* versions in which it is live */
+    unsigned gaps;      /* versions missing below the newest */
+    unsigned doubled;   /* versions that have it more than once */
+} census;
+
+/* Reads every version by its own objects; files of ours have to be there too. */
+static census take_census(const tl_mem *store, tl_span location, const char *watched)
+{
+    census n;
+    tl_limits limits = tl_limits_resolve(NULL);
+    uint64_t v;
+    memset(&n, 0, sizeof n);
+    for (v = 1; v < 70; v++) {
+        char key[400];
+        const tl_mem_object *o;
+        tl_metadata m;
+        tli_iceberg_list list;
+        tli_iceberg_files files;
+        tl_error err;
+        uint32_t i;
+        size_t k;
+        unsigned here = 0;
+        snprintf(key, sizeof key, "%.*s/metadata/v%u.metadata.json", (int)location.size, location.data, (unsigned)v);
+        o = tl_mem_get(store, tl_text(key));
+        if (o == NULL)
+            continue;
+        n.gaps += n.newest != 0 && v != n.newest + 1;
+        n.newest = v;
+        n.present = 0;
+        if (!CHECK_STATUS(tl_metadata_parse(&m, (const char *)o->data, o->size, NULL, NULL, &err), TL_OK, &err))
+            continue;
+        o = m.has_snapshot ? tl_mem_get(store, m.manifest_list) : NULL;
+        if (m.has_snapshot && o == NULL)
+            n.broken++;
+        if (o != NULL && tli_iceberg_read_list(&list, o->data, o->size, &limits, NULL, &err) == TL_OK) {
+            CHECK_INT(tli_iceberg_begin(&files, &m, &limits, NULL, &err), TL_OK);
+            for (i = 0; i < list.count; i++) {
+                o = tl_mem_get(store, list.entries[i].path);
+                if (o == NULL)
+                    n.broken++;
+                else
+                    CHECK_STATUS(tli_iceberg_add(&files, &list.entries[i], o->data, o->size, &err), TL_OK, &err);
+            }
+            for (k = 0; k < files.file_count; k++) {
+                tl_span path = files.files[k].path;
+                here += tl_span_equal(path, tl_text(watched));
+                snprintf(key, sizeof key, "%.*s", (int)path.size, path.data);
+                n.broken += strstr(key, "/data/new-") != NULL && tl_mem_get(store, path) == NULL;
+            }
+            tli_iceberg_end(&files);
+            tli_iceberg_free_list(&list);
+        }
+        tl_metadata_free(&m);
+        n.present = here;
+        n.ever += here != 0;
+        n.doubled += here > 1;
+    }
+    return n;
+}
+
+/* ---- cases 01 and 02 ---- */
+
+typedef struct scene {
+    const char *id;
+    tl_mem_effect put_effect; /* of PUT v8, the first or every one */
+    tl_outcome put_outcome;
+    int every_put;
+    int get_fails;          /* every GET and STAT of v8 is answered by this outcome; 0: none */
+    int other_v8, other_v9; /* what others put, when v8 is put */
+    int caches_fail;
+    tl_status status;
+    uint64_t version;
+    int may_delete;
+} scene;
+
+typedef struct scene_world {
+    cworld w;
+    const scene *scene;
+    char *other, *next;
+    size_t other_size, next_size;
+} scene_world;
+
+static int key_ends(tl_span key, const char *end)
+{
+    size_t n = strlen(end);
+    return key.size >= n && memcmp(key.data + key.size - n, end, n) == 0;
+}
+
+static tl_mem_fault scene_fault(void *context, const tl_request *r, uint32_t n, uint32_t nth)
+{
+    scene_world *s = (scene_world *)context;
+    tl_mem_fault f;
+    (void)n;
+    memset(&f, 0, sizeof f);
+    f.retry_ms = -1;
+    if (s->scene == NULL)
+        return f;
+    if (s->scene->caches_fail && r->kind == TL_PUT && (key_ends(r->key, "hint.text") || key_ends(r->key, "-head"))) {
+        f.effect = TL_MEM_ANSWER;
+        f.outcome = TL_OUTCOME_UNKNOWN;
+    }
+    if (!key_ends(r->key, "/v8.metadata.json"))
+        return f;
+    if (r->kind == TL_PUT && nth == 1 && s->scene->other_v8)
+        tl_mem_put(&s->w.store, r->key, s->other, s->other_size);
+    if (r->kind == TL_PUT && nth == 1 && s->scene->other_v9)
+        tl_mem_put(&s->w.store, warehouse_key(s->w.location, "v9.metadata.json"), s->other, s->other_size);
+    if (r->kind == TL_PUT && (nth == 1 || s->scene->every_put)) {
+        f.effect = s->scene->put_effect;
+        f.outcome = s->scene->put_outcome;
+    }
+    if ((r->kind == TL_GET || r->kind == TL_STAT) && s->scene->get_fails != 0) {
+        f.effect = TL_MEM_ANSWER;
+        f.outcome = (tl_outcome)s->scene->get_fails;
+    }
+    return f;
+}
+
+/* The manifest lists that the scenarios leave out: empty ones. */
+static void put_empty_lists(cworld *w)
+{
+    static const uint8_t sync[16] = {1};
+    int i;
+    for (i = 0; i < 2; i++) {
+        tl_buffer out;
+        memset(&out, 0, sizeof out);
+        CHECK_INT(tli_manifest_list(&out, NULL, 0, i == 0 ? 6001 : 7777, i == 0 ? -1 : 6001, 6 + i, sync, NULL), TL_OK);
+        tl_mem_put(&w->store, warehouse_key(w->location, i == 0 ? "snap-6001.avro" : "snap-7777.avro"), out.data,
+                   out.size);
+        tl_buffer_free(&out);
+    }
+}
+
+static unsigned log_count(const tl_mem *store, tl_request_kind kind, const char *end)
+{
+    size_t i;
+    unsigned n = 0;
+    for (i = 0; i < store->log_count; i++) {
+        tl_span key;
+        key.data = store->log[i].key;
+        key.size = store->log[i].key_size;
+        n += store->log[i].kind == kind && key_ends(key, end);
+    }
+    return n;
+}
+
+static void play(const scene *scene)
+{
+    scene_world s;
+    tl_mem_options mo;
+    tl_table *base;
+    tl_change change;
+    tl_commit c;
+    tl_publish p;
+    tl_status st;
+    cfile f;
+    census n;
+    char *text;
+    size_t size;
+    memset(&s, 0, sizeof s);
+    memset(&mo, 0, sizeof mo);
+    mo.fault = scene_fault;
+    mo.context = &s;
+    cworld_begin(&s.w, NULL, &mo);
+    s.w.store.now = INT64_C(1790000010000);
+    text = tl_test_read("tests/data/cases/01-lost-answer-create/v7.metadata.json", &size);
+    s.other = tl_test_read("tests/data/cases/01-lost-answer-create/other-v8.metadata.json", &s.other_size);
+    tl_mem_put(&s.w.store, warehouse_key(s.w.location, "v7.metadata.json"), text, size);
+    tl_mem_put(&s.w.store, warehouse_key(s.w.location, "version-hint.text"), "7", 1);
+    put_empty_lists(&s.w);
+    base = cworld_load(&s.w.store, &s.w.lake, s.w.location, 0);
+    tl_mem_forget(&s.w.store);
+    s.scene = scene;
+    memset(&change, 0, sizeof change);
+    cfile_make(&f, s.w.location, 1, 0);
+    change.kind = TL_CHANGE_APPEND;
+    change.added = &f.file;
+    change.added_count = 1;
+    tl_commit_begin(&c, &s.w.lake, base, &change);
+    st = tl_mem_run(&s.w.store, &c.op);
+    if (!CHECK_INT(st, scene->status))
+        fprintf(stderr, "  scene %s: %s\n", scene->id, tl_op_error(&c.op)->text);
+    n = take_census(&s.w.store, s.w.location, f.path);
+    CHECK_INT(n.broken + n.doubled + n.gaps, 0);
+    if (st == TL_OK) {
+        CHECK_INT(c.version, scene->version);
+        CHECK_INT(c.table->metadata.current_snapshot_id, c.snapshot_id);
+        if (!scene->other_v9) {
+            CHECK_INT(n.newest, scene->version);
+            CHECK_INT(n.present, 1);
+        }
+        tl_publish_begin(&p, &s.w.lake, c.table);
+        CHECK_INT(tl_mem_run(&s.w.store, &p.op), TL_OK);
+        CHECK_INT(tl_op_end(&p.op), TL_OK);
+    }
+    if (st == TL_AMBIGUOUS)
+        CHECK(key_ends(tl_op_error_key(&c.op), "/lake/t/metadata/v8.metadata.json"));
+    if (scene->other_v8 && st == TL_OK)
+        CHECK_INT(c.table->metadata.last_sequence_number, 8);
+    CHECK(scene->may_delete || log_count(&s.w.store, TL_DELETE, "") == 0);
+    CHECK(log_count(&s.w.store, TL_DELETE, "new-0.parquet") == (st == TL_STORE));
+    CHECK_INT(log_count(&s.w.store, TL_DELETE, "v7.metadata.json"), 0);
+    CHECK(scene->version > 8 || log_count(&s.w.store, TL_PUT, "v9.metadata.json") == 0);
+    CHECK_INT(log_count(&s.w.store, TL_PUT, "v10.metadata.json"), 0);
+    CHECK_INT(tl_op_end(&c.op), TL_OK);
+    free(text);
+    free(s.other);
+    tl_table_drop(base);
+    cworld_end(&s.w);
+}
+
+static void cases_01_and_02(void)
+{
+    static const scene scenes[] = {
+        {"01a", TL_MEM_APPLY_AND_ANSWER, TL_OUTCOME_UNKNOWN, 0, 0, 0, 0, 0, TL_OK, 8, 0},
+        {"01a resent below", TL_MEM_APPLY_AND_ANSWER, TL_OUTCOME_PRECONDITION, 0, 0, 0, 0, 0, TL_OK, 8, 0},
+        {"01b", TL_MEM_ANSWER, TL_OUTCOME_UNKNOWN, 0, 0, 1, 0, 0, TL_OK, 9, 1},
+        {"01c", TL_MEM_APPLY_AND_ANSWER, TL_OUTCOME_UNKNOWN, 0, 0, 0, 1, 0, TL_OK, 8, 0},
+        {"01d", TL_MEM_APPLY_AND_ANSWER, TL_OUTCOME_UNKNOWN, 0, 0, 0, 0, 0, TL_OK, 8, 0},
+        {"02a", TL_MEM_APPLY_AND_ANSWER, TL_OUTCOME_UNKNOWN, 1, TL_OUTCOME_FAILED, 0, 0, 0, TL_AMBIGUOUS, 0, 0},
+        {"02b", TL_MEM_ANSWER, TL_OUTCOME_UNKNOWN, 1, TL_OUTCOME_UNKNOWN, 0, 0, 0, TL_AMBIGUOUS, 0, 0},
+        {"02c", TL_MEM_ANSWER, TL_OUTCOME_FAILED, 1, 0, 0, 0, 0, TL_STORE, 0, 1},
+        {"02d", TL_MEM_NORMAL, TL_OUTCOME_OK, 0, 0, 1, 0, 0, TL_OK, 9, 1},
+        {"02e", TL_MEM_NORMAL, TL_OUTCOME_OK, 0, 0, 0, 0, 1, TL_OK, 8, 0},
+        {"lost, then not there for ever", TL_MEM_ANSWER, TL_OUTCOME_UNKNOWN, 1, 0, 0, 0, 0, TL_AMBIGUOUS, 0, 0},
+        {"refused after an unknown one", TL_MEM_ANSWER, TL_OUTCOME_CANCELLED, 0, 0, 0, 0, 0, TL_OK, 8, 0},
+    };
+    size_t i;
+    for (i = 0; i < sizeof scenes / sizeof scenes[0]; i++)
+        play(&scenes[i]);
+}
+
+/* ---- each request answered with each outcome, applied or not ---- */
+
+typedef struct plan {
+    uint32_t at[2]; /* requests, from 1; 0: none */
+    tl_outcome outcome[2];
+    int applied[2];
+    int rest; /* not 0: how everything behind the first fault is answered, as by a store that is down */
+    int on;
+    uint32_t seen;
+    uint32_t hit;
+} plan;
+
+static tl_mem_fault plan_fault(void *context, const tl_request *r, uint32_t n, uint32_t nth)
+{
+    plan *p = (plan *)context;
+    tl_mem_fault f;
+    int i;
+    (void)n;
+    (void)nth;
+    memset(&f, 0, sizeof f);
+    f.retry_ms = -1;
+    if (!p->on || r->kind == TL_DELETE)
+        return f;
+    p->seen++;
+    if (p->rest != 0 && p->seen > p->at[0]) {
+        f.effect = TL_MEM_ANSWER;
+        f.outcome = (tl_outcome)p->rest;
+    }
+    for (i = 0; i < 2; i++)
+        if (p->seen == p->at[i]) {
+            f.effect = p->applied[i] ? TL_MEM_APPLY_AND_ANSWER : TL_MEM_ANSWER;
+            f.outcome = p->outcome[i];
+            f.retry_ms = f.outcome == TL_OUTCOME_FAILED && p->applied[i] ? 5 : -1;
+            if (f.outcome == TL_OUTCOME_FAILED)
+                f.effect = TL_MEM_ANSWER; /* failed says that nothing was applied */
+            p->hit++;
+        }
+    return f;
+}
+
+/* One append with this plan of faults; another writer has committed before, so that the first attempt is lost, when
+   `race`. Returns whether every fault was met. */
+static int with_plan(plan *p, int race, unsigned *tally)
+{
+    cworld w;
+    tl_mem_options mo;
+    tl_table *base, *other;
+    tl_lake theirs;
+    tl_test_memory memory;
+    tl_change change;
+    tl_commit c;
+    tl_status st;
+    cfile f;
+    census n;
+    memset(&mo, 0, sizeof mo);
+    mo.fault = plan_fault;
+    mo.context = p;
+    cworld_begin(&w, "iot.created", &mo);
+    p->on = 0;
+    base = cworld_load(&w.store, &w.lake, w.location, 0);
+    append(&w, &base, 1, 1);
+    if (race) {
+        cworld ours = w;
+        cworld_lake(&theirs, &memory, 77);
+        other = cworld_load(&w.store, &theirs, w.location, 1);
+        w.lake = theirs;
+        append(&w, &other, 5, 1);
+        theirs = w.lake;
+        w.lake = ours.lake;
+        tl_table_drop(other);
+        tl_lake_free(&theirs);
+        CHECK_INT(memory.live, 0);
+    }
+    p->on = 1;
+    p->seen = p->hit = 0;
+    memset(&change, 0, sizeof change);
+    cfile_make(&f, w.location, 1, 0);
+    change.kind = TL_CHANGE_APPEND;
+    change.added = &f.file;
+    change.added_count = 1;
+    change.batch_id = tl_text("batch");
+    tl_commit_begin(&c, &w.lake, base, &change);
+    st = tl_mem_run(&w.store, &c.op);
+    n = take_census(&w.store, w.location, f.path);
+    CHECK_INT(n.broken + n.doubled + n.gaps, 0);
+    CHECK(n.ever <= 1);
+    if (st == TL_OK) {
+        tally[0]++;
+        CHECK_INT(n.present, 1);
+        CHECK_INT(n.newest, c.version);
+    } else if (st == TL_AMBIGUOUS) {
+        tally[1]++;
+        CHECK_INT(log_count(&w.store, TL_DELETE, "new-0.parquet"), 0);
+        CHECK(tl_mem_get(&w.store, tl_text(f.path)) != NULL);
+    } else {
+        tally[2]++;
+        CHECK_INT(n.ever, 0);
+        CHECK(tl_mem_get(&w.store, tl_text(f.path)) == NULL);
+    }
+    CHECK_INT(tl_op_end(&c.op), TL_OK);
+    tl_table_drop(base);
+    cworld_end(&w);
+    return p->hit != 0;
+}
+
+static void every_request_with_every_outcome(void)
+{
+    static const tl_outcome outcomes[] = {TL_OUTCOME_OK, TL_OUTCOME_NOT_FOUND, TL_OUTCOME_PRECONDITION,
+                                          TL_OUTCOME_UNSUPPORTED, TL_OUTCOME_FAILED, TL_OUTCOME_UNKNOWN,
+                                          TL_OUTCOME_CANCELLED, TL_OUTCOME_NEVER_SENT};
+    static const int may_apply[] = {0, 0, 1, 0, 1, 1, 1, 0};
+    unsigned tally[3] = {0, 0, 0}, runs = 0;
+    int race;
+    for (race = 0; race < 2; race++) {
+        plan p;
+        size_t a, b;
+        int more = 1;
+        memset(&p, 0, sizeof p);
+        for (p.at[0] = 1; more; p.at[0]++) {
+            more = 0;
+            for (a = 1; a < 8; a++) /* ok without being applied is a lie that no client can see through */
+                for (p.applied[0] = 0; p.applied[0] <= may_apply[a]; p.applied[0]++) {
+                    p.outcome[0] = outcomes[a];
+                    p.at[1] = 0;
+                    more |= with_plan(&p, race, tally);
+                    p.rest = a % 2 == 0 ? TL_OUTCOME_FAILED : TL_OUTCOME_UNKNOWN;
+                    (void)with_plan(&p, race, tally);
+                    p.rest = 0;
+                    runs += 2;
+                    for (b = 1; b < 8; b++) { /* and one of the two requests behind it */
+                        for (p.at[1] = p.at[0] + 1; p.at[1] <= p.at[0] + 2; p.at[1]++) {
+                            p.outcome[1] = outcomes[b];
+                            p.applied[1] = may_apply[b];
+                            (void)with_plan(&p, race, tally);
+                            runs++;
+                        }
+                    }
+                }
+        }
+    }
+    printf("%u plans of faults: %u committed, %u ambiguous, %u not in\n", runs, tally[0], tally[1], tally[2]);
+    CHECK(tally[0] > 0 && tally[1] > 0 && tally[2] > 0);
+}
+
+/* ---- batch ids, conflicts, refusals, creation ---- */
+
+static void batches(void)
+{
+    cworld w;
+    tl_table *base, *old;
+    tl_change change;
+    tl_commit c;
+    cfile f, g;
+    int i;
+    cworld_begin(&w, "iot.trucks", NULL);
+    base = cworld_load(&w.store, &w.lake, w.location, 0);
+    old = tl_table_keep(base);
+    memset(&change, 0, sizeof change);
+    cfile_make(&f, w.location, 1, 0);
+    change.kind = TL_CHANGE_APPEND;
+    change.added = &f.file;
+    change.added_count = 1;
+    change.batch_id = tl_text("2026-01-01/7");
+    CHECK_INT(commit_on(&w, &base, &change), TL_OK);
+    append(&w, &base, 10, 1);
+    for (i = 0; i < 2; i++) { /* from the newest version, and from one that does not know yet */
+        cfile_make(&g, w.location, 1, 20 + (unsigned)i);
+        change.added = &g.file;
+        tl_mem_forget(&w.store);
+        tl_commit_begin(&c, &w.lake, i == 0 ? base : old, &change);
+        CHECK_INT(tl_mem_run(&w.store, &c.op), TL_OK);
+        CHECK_INT(c.duplicate, 1);
+        CHECK_INT(c.version, base->version);
+        CHECK_INT(c.attempts, (unsigned)i + 1);
+        CHECK_INT(log_count(&w.store, TL_PUT, ".metadata.json"), (unsigned)i);
+        CHECK(tl_mem_get(&w.store, tl_text(g.path)) == NULL);
+        CHECK_INT(tl_op_end(&c.op), TL_OK);
+    }
+    tl_table_drop(old);
+    tl_table_drop(base);
+    cworld_end(&w);
+}
+
+static tl_status try_commit(cworld *w, tl_table *base, const tl_change *change, uint32_t *attempts)
+{
+    tl_commit c;
+    tl_status st;
+    tl_commit_begin(&c, &w->lake, base, change);
+    st = tl_mem_run(&w->store, &c.op);
+    *attempts = c.attempts;
+    CHECK_INT(tl_op_end(&c.op), TL_OK);
+    return st;
+}
+
+static tl_mem_fault always_taken(void *context, const tl_request *r, uint32_t n, uint32_t nth)
+{
+    cworld *w = (cworld *)context;
+    tl_mem_fault f;
+    (void)n;
+    (void)nth;
+    memset(&f, 0, sizeof f);
+    if (r->kind == TL_PUT && r->purpose == TL_PURPOSE_COMMIT) { /* another writer is always a moment earlier */
+        const tl_mem_object *o = tl_mem_get(&w->store, warehouse_key(w->location, "v7.metadata.json"));
+        char *copy = (char *)malloc(o->size);
+        size_t size = o->size;
+        memcpy(copy, o->data, size);
+        tl_mem_put(&w->store, r->key, copy, size);
+        free(copy);
+    }
+    return f;
+}
+
+static void conflicts_and_refusals(void)
+{
+    cworld w;
+    tl_mem_options mo;
+    tl_table *base;
+    tl_change change;
+    tl_span removed;
+    uint32_t attempts;
+    cfile f;
+    int64_t began;
+    memset(&mo, 0, sizeof mo);
+    mo.fault = always_taken;
+    mo.context = &w;
+    cworld_begin(&w, "iot.trucks", &mo);
+    base = cworld_load(&w.store, &w.lake, w.location, 0);
+    memset(&change, 0, sizeof change);
+    removed = tl_text("s3://demo-lake/wh/iot/trucks/data/not-there.parquet");
+    change.kind = TL_CHANGE_DELETE;
+    change.removed = &removed;
+    change.removed_count = 1;
+    tl_mem_forget(&w.store);
+    CHECK_INT(try_commit(&w, base, &change, &attempts), TL_CONFLICT);
+    CHECK_INT(w.store.log_count, 0);
+    memset(&change, 0, sizeof change);
+    cfile_make(&f, w.location, 0, 0); /* without a partition value */
+    change.kind = TL_CHANGE_APPEND;
+    change.added = &f.file;
+    change.added_count = 1;
+    CHECK_INT(try_commit(&w, base, &change, &attempts), TL_MISUSE);
+    f.file.file.has_partition = 1;
+    f.file.file.path = path_of(base, 0);
+    f.file.body.data = NULL;
+    CHECK_INT(try_commit(&w, base, &change, &attempts), TL_EXISTS);
+    CHECK_INT(w.store.log_count, 0);
+    cfile_make(&f, w.location, 1, 0);
+    began = w.store.now;
+    CHECK_INT(try_commit(&w, base, &change, &attempts), TL_CONFLICT);
+    CHECK_INT(attempts, TL_COMMIT_ATTEMPTS);
+    CHECK(w.store.now - began >= 5 * (2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10) && w.store.now - began <= 50 * 54);
+    CHECK(tl_mem_get(&w.store, tl_text(f.path)) == NULL);
+    CHECK_INT(log_count(&w.store, TL_DELETE, ".avro"), 20);
+    memset(w.lake.options.seed, 0, sizeof w.lake.options.seed);
+    CHECK_INT(try_commit(&w, base, &change, &attempts), TL_MISUSE);
+    tl_table_drop(base);
+    cworld_end(&w);
+}
+
+/* Timelake's own first version of the same table: all is alike but uuid, time, and the order of properties. */
+static void check_first_version(const tl_metadata *m)
+{
+    static const char *const members[] = {"format-version", "location", "last-sequence-number", "last-column-id",
+        "schemas", "current-schema-id", "partition-specs", "default-spec-id", "last-partition-id", "sort-orders",
+        "default-sort-order-id", "refs"};
+    tl_metadata real;
+    tl_error err;
+    size_t i, size;
+    const tl_json_node *k;
+    char *text = tl_test_read("tests/data/warehouse/wh/iot/trucks/metadata/v1.metadata.json", &size);
+    CHECK_STATUS(tl_metadata_parse(&real, text, size, NULL, NULL, &err), TL_OK, &err);
+    for (i = 0; i < sizeof members / sizeof members[0]; i++) {
+        const tl_json_node *x = tl_json_member(&real.json, real.json.root, tl_text(members[i]));
+        const tl_json_node *y = tl_json_member(&m->json, m->json.root, tl_text(members[i]));
+        CHECK(x != NULL && y != NULL && tl_span_equal(tl_json_raw(&real.json, x), tl_json_raw(&m->json, y)));
+    }
+    CHECK_INT(m->json.root->count, real.json.root->count);
+    CHECK_INT(m->properties->count, real.properties->count);
+    for (k = tl_json_first(real.properties); k != NULL; k = tl_json_next(real.properties, k)) {
+        tl_span key, value;
+        CHECK_INT(tl_json_string(&real.json, k, &key, NULL), TL_OK);
+        CHECK_INT(tl_json_string(&real.json, k + 1, &value, NULL), TL_OK);
+        CHECK(same_text(tl_metadata_property(m, key), value));
+    }
+    tl_metadata_free(&real);
+    free(text);
+}
+
+static void creation(void)
+{
+    static const struct {
+        const char *name, *type;
+        int required;
+    } columns[] = {{"time", "timestamptz", 1}, {"device", "int", 0}, {"site", "string", 0}, {"value", "double", 0}};
+    tl_new_column c[4];
+    tl_new_table table;
+    tl_change change;
+    tl_property own;
+    tl_commit commit;
+    cworld w;
+    size_t i;
+    tl_table *base;
+    cworld_begin(&w, NULL, NULL);
+    w.location = tl_text("s3://demo-lake/wh/iot/trucks");
+    memset(&table, 0, sizeof table);
+    memset(&change, 0, sizeof change);
+    for (i = 0; i < 4; i++) {
+        c[i].name = tl_text(columns[i].name);
+        c[i].type = tl_text(columns[i].type);
+        c[i].required = (uint8_t)columns[i].required;
+    }
+    table.columns = c;
+    table.column_count = 4;
+    table.time_column = tl_text("time");
+    table.series_key = tl_text("device");
+    own.key = tl_text("timelake.head-format");
+    own.value = tl_text("arrow");
+    change.kind = TL_CHANGE_CREATE;
+    change.table = &table;
+    change.properties = &own;
+    change.property_count = 1;
+    tl_commit_create(&commit, &w.lake, w.location, &change);
+    CHECK_INT(tl_mem_run(&w.store, &commit.op), TL_OK);
+    CHECK_INT(commit.version, 1);
+    check_first_version(&commit.table->metadata);
+    CHECK(tl_mem_get(&w.store, warehouse_key(w.location, "version-hint.text")) != NULL);
+    publish(&w, commit.table, 1);
+    check_cold(&w, commit.table);
+    base = tl_table_keep(commit.table);
+    CHECK_INT(tl_op_end(&commit.op), TL_OK);
+    append(&w, &base, 0, 2);
+    publish(&w, base, 1);
+    check_cold(&w, base);
+    tl_table_drop(base);
+    for (i = 0; i < 2; i++) { /* once more: it is there already, with and without its hint */
+        tl_commit_create(&commit, &w.lake, w.location, &change);
+        CHECK_INT(tl_mem_run(&w.store, &commit.op), TL_EXISTS);
+        CHECK_INT(tl_op_end(&commit.op), TL_OK);
+        (void)tl_mem_delete(&w.store, warehouse_key(w.location, "version-hint.text"));
+    }
+    cworld_end(&w);
+}
+
+/* ---- the head never moves back ---- */
+
+static void publishing(void)
+{
+    cworld w;
+    tl_mem_options mo;
+    tl_table *base, *old;
+    tl_publish p;
+    tl_header header;
+    const tl_mem_object *o;
+    tl_test_memory memory;
+    tl_lake late;
+    int i;
+    for (i = 0; i < 4; i++) {
+        memset(&mo, 0, sizeof mo);
+        mo.no_if_match = i == 1;
+        mo.no_etags = i == 2;
+        cworld_begin(&w, "iot.trucks", &mo);
+        base = cworld_load(&w.store, &w.lake, w.location, 0);
+        append(&w, &base, 0, 1);
+        old = tl_table_keep(base);
+        append(&w, &base, 1, 1);
+        cworld_lake(&late, &memory, 3);
+        tl_publish_begin(&p, &w.lake, old); /* this process knows a newer one */
+        CHECK_INT(tl_mem_run(&w.store, &p.op), TL_ABSENT);
+        CHECK_INT(tl_op_end(&p.op), TL_OK);
+        publish(&w, base, i != 2);
+        o = tl_mem_get(&w.store, warehouse_key(w.location, "timelake-head"));
+        CHECK_INT(tl_head_peek(&header, o->data, o->size, NULL), TL_OK);
+        CHECK_INT(header.version, i == 2 ? 7 : base->version); /* without an ETag the head stays as it was */
+        tl_publish_begin(&p, &late, old); /* a slow writer of another process */
+        CHECK_INT(tl_mem_run(&w.store, &p.op), TL_OK);
+        CHECK_INT(p.head_written, 0);
+        CHECK_INT(tl_op_end(&p.op), TL_OK);
+        tl_lake_free(&late);
+        tl_table_drop(old);
+        tl_table_drop(base);
+        cworld_end(&w);
+    }
+}
+
+static void every_allocation_failed_in_turn(void)
+{
+    long at;
+    int done = 0;
+    for (at = 1; !done && at < 3000; at++) {
+        cworld w;
+        tl_table *base;
+        tl_change change;
+        tl_commit c;
+        tl_status st;
+        cfile f;
+        census n;
+        cworld_begin(&w, "iot.trucks", NULL);
+        base = cworld_load(&w.store, &w.lake, w.location, 0);
+        memset(&change, 0, sizeof change);
+        cfile_make(&f, w.location, 1, 0);
+        change.kind = TL_CHANGE_APPEND;
+        change.added = &f.file;
+        change.added_count = 1;
+        w.memory.calls = 0;
+        w.memory.fail_at = at;
+        tl_commit_begin(&c, &w.lake, base, &change);
+        st = tl_mem_run(&w.store, &c.op);
+        done = w.memory.calls < at;
+        w.memory.fail_at = 0;
+        n = take_census(&w.store, w.location, f.path);
+        CHECK_INT(n.broken + n.doubled, 0);
+        CHECK_INT(n.present, st == TL_OK);
+        CHECK(st == TL_OK || tl_mem_get(&w.store, tl_text(f.path)) == NULL);
+        CHECK_INT(tl_op_end(&c.op), TL_OK);
+        tl_table_drop(base);
+        cworld_end(&w);
+    }
+    CHECK(done);
+}
+
+static const tl_test_case cases[] = {
+    TL_TEST(every_kind_of_change),
+    TL_TEST(round_trips),
+    TL_TEST(cases_01_and_02),
+    TL_TEST(every_request_with_every_outcome),
+    TL_TEST(batches),
+    TL_TEST(conflicts_and_refusals),
+    TL_TEST(creation),
+    TL_TEST(publishing),
+    TL_TEST(every_allocation_failed_in_turn),
+};
+TL_TEST_MAIN(cases)

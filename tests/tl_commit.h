@@ -1,0 +1,170 @@
+/* For tests: commits over a store in memory. Include after tl_warehouse.h. */
+#ifndef TL_COMMIT_H
+#define TL_COMMIT_H
+
+typedef struct cworld {
+    tl_mem store;
+    tl_lake lake;
+    tl_test_memory memory;
+    tl_span location;
+    char place[256];
+} cworld;
+
+TL_TEST_FN void cworld_lake(tl_lake *lake, tl_test_memory *memory, uint8_t seed)
+{
+    tl_lake_options o;
+    memset(&o, 0, sizeof o);
+    memset(memory, 0, sizeof *memory);
+    o.op.allocator = tl_test_allocator(memory);
+    o.seed[0] = seed;
+    o.seed[15] = 1;
+    CHECK_INT(tl_lake_init(lake, &o), TL_OK);
+}
+
+TL_TEST_FN void cworld_begin(cworld *w, const char *table, const tl_mem_options *mo)
+{
+    memset(w, 0, sizeof *w);
+    tl_mem_init(&w->store, mo);
+    w->store.now = INT64_C(1800000000000);
+    w->location = tl_text("s3://bucket/lake/t");
+    if (table != NULL)
+        w->location = warehouse_put(&w->store, table);
+    snprintf(w->place, sizeof w->place, "%.*s", (int)w->location.size, w->location.data);
+    w->location = tl_text(w->place);
+    cworld_lake(&w->lake, &w->memory, 7);
+}
+
+TL_TEST_FN void cworld_end(cworld *w)
+{
+    tl_lake_free(&w->lake);
+    tl_mem_free(&w->store);
+    CHECK_INT(w->memory.live, 0);
+}
+
+/* The newest version, read by a lake of its own; NULL when there is none. The caller drops it before it ends the
+   lake. */
+TL_TEST_FN tl_table *cworld_load(tl_mem *store, tl_lake *lake, tl_span location, int no_head)
+{
+    tl_load load;
+    tl_load_options o;
+    tl_table *t = NULL;
+    memset(&o, 0, sizeof o);
+    o.max_age_ms = -1;
+    o.no_head = (uint8_t)no_head;
+    tl_load_begin(&load, lake, location, &o);
+    if (tl_mem_run(store, &load.op) == TL_OK)
+        t = tl_table_keep(load.table);
+    else
+        fprintf(stderr, "  %s: load: %s\n", tl_test_name, tl_op_error(&load.op)->text);
+    CHECK_INT(tl_op_end(&load.op), TL_OK);
+    return t;
+}
+
+TL_TEST_FN int same_text(tl_span a, tl_span b)
+{
+    return (a.data == NULL) == (b.data == NULL) && tl_span_equal(a, b);
+}
+
+TL_TEST_FN int same_file(const tl_file *x, const tl_file *y)
+{
+    size_t i;
+    int same = x->size == y->size && x->records == y->records && x->snapshot_id == y->snapshot_id
+               && x->sequence_number == y->sequence_number && x->file_sequence_number == y->file_sequence_number
+               && x->has_partition == y->has_partition && (!x->has_partition || x->partition == y->partition)
+               && x->has_sort_order_id == y->has_sort_order_id
+               && (!x->has_sort_order_id || x->sort_order_id == y->sort_order_id)
+               && x->has_split_offsets == y->has_split_offsets && x->split_count == y->split_count;
+    for (i = 0; same && i < x->split_count; i++)
+        same = tl_file_split_offset(x, i) == tl_file_split_offset(y, i);
+    return same;
+}
+
+TL_TEST_FN int same_column(const tl_column *x, const tl_column *y)
+{
+    return same_text(x->lower, y->lower) && same_text(x->upper, y->upper) && x->has_values == y->has_values
+           && x->values == y->values && x->has_nulls == y->has_nulls && x->nulls == y->nulls
+           && x->has_nans == y->has_nans && x->nans == y->nans && x->has_size == y->has_size && x->size == y->size;
+}
+
+/* Two versions say the same of files and statistics, in whatever order. */
+TL_TEST_FN int same_version(tl_table *a, tl_table *b)
+{
+    tl_files fa, fb;
+    tl_columns ca, cb;
+    size_t i, k, n, *at;
+    tl_error err;
+    int same = a->version == b->version && tl_head_files(&a->head, &fa, &err) == TL_OK
+               && tl_head_files(&b->head, &fb, &err) == TL_OK && fa.count == fb.count
+               && tl_head_columns(&a->head, TL_COLUMNS_ALL, &ca, &err) == TL_OK
+               && tl_head_columns(&b->head, TL_COLUMNS_ALL, &cb, &err) == TL_OK && ca.count == cb.count;
+    if (!same)
+        return 0;
+    at = (size_t *)malloc((fa.count + 1) * sizeof *at);
+    for (i = 0; same && i < fa.count; i++) {
+        tl_file x, y;
+        tl_files_get(&fa, i, &x);
+        for (k = 0, n = fb.count; k < fb.count; k++) {
+            tl_files_get(&fb, k, &y);
+            if (tl_span_equal(x.path, y.path) && same_file(&x, &y))
+                n = k;
+        }
+        at[i] = n;
+        same = n < fb.count;
+    }
+    for (i = 0; same && i < ca.count; i++) {
+        tl_column x, y;
+        tl_columns_get(&ca, i, &x);
+        for (k = n = 0; k < cb.count && !n; k++) {
+            tl_columns_get(&cb, k, &y);
+            n = y.file == at[x.file] && y.field_id == x.field_id && same_column(&x, &y);
+        }
+        same = n != 0;
+    }
+    free(at);
+    return same;
+}
+
+/* A data file to add: number `i`, with statistics of two columns and a body. */
+typedef struct cfile {
+    tl_data_file file;
+    tl_column columns[2];
+    int64_t splits[2];
+    char path[300];
+    char bounds[4][16];
+    char body[64];
+} cfile;
+
+TL_TEST_FN void cfile_make(cfile *f, tl_span location, int partitioned, unsigned i)
+{
+    unsigned k;
+    memset(f, 0, sizeof *f);
+    snprintf(f->path, sizeof f->path, "%.*s/data/new-%u.parquet", (int)location.size, location.data, i);
+    snprintf(f->body, sizeof f->body, "PAR1 not really, number %u", i);
+    f->file.file.path = tl_text(f->path);
+    f->file.body = tl_text(f->body);
+    f->file.file.size = f->file.body.size;
+    f->file.file.records = 10 + i;
+    f->file.file.has_partition = (uint8_t)partitioned;
+    f->file.file.partition = partitioned ? 20454 + (int32_t)i / 3 : 0;
+    f->file.file.has_split_offsets = 1;
+    f->splits[0] = 4;
+    f->splits[1] = 20;
+    f->file.file.split_offsets = f->splits;
+    f->file.file.split_count = i % 3;
+    f->file.columns = f->columns;
+    f->file.column_count = 2;
+    for (k = 0; k < 2; k++) {
+        tl_column *c = &f->columns[k];
+        c->field_id = (int32_t)k + 1;
+        c->has_values = c->has_nulls = c->has_size = 1;
+        c->values = 10 + i;
+        c->nulls = k * i % 4;
+        c->size = 20 + k;
+        memset(f->bounds[k], (int)k + 1, 8);
+        memset(f->bounds[k + 2], (int)k + 2 + (int)i % 100, 8);
+        c->lower.data = f->bounds[k];
+        c->upper.data = f->bounds[k + 2];
+        c->lower.size = c->upper.size = 8;
+    }
+}
+#endif
