@@ -2066,8 +2066,8 @@ typedef struct tl_probe_options {
     tl_probe_counters *counters; /* NULL: none are kept */
     tl_op_options op;            /* of every call; op.allocator also holds the cached body */
     uint32_t rounds;             /* attempts of one call before TL_GAVE_UP; 0: 32 */
-    uint8_t verify;              /* for stores whose objects may go without a boundary: look whether the cached one
-                                    still is there when its successor is not */
+    uint8_t verify;              /* for stores whose objects may go without a boundary, the lowest first: look whether
+                                    the cached one still is there when its successor is not */
 } tl_probe_options;
 
 /* What a process knows of one sequence: the newest object seen and the boundary seen. Moves only forward. Private.
