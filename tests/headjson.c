@@ -225,6 +225,9 @@ static const struct {
     {"{\"Interval\":\"YearMonth\"}", "\"1 years 1 mons\";-13;null;2147483647", "13;-13;null;2147483647"},
     {"{\"Interval\":\"DayTime\"}", "[-2147483648,2147483647];\"-2 days 3.001 secs\";[ 1 , -1 ]",
      "[-2147483648,2147483647];[-2,3001];[1,-1]"},
+    {"{\"Interval\":\"DayTime\"}", "[\"\\u0031\",2]", "[1,2]"}, /* the only text with escapes, and no text value */
+    {"{\"Interval\":\"MonthDayNano\"}", "\"\\u0031 days\";[\"1\",2,\"\\u0031\\u0032\\u0033\\u0034\\u0035\\u0036\"]",
+     "[0,1,0];[1,2,123456]"},
     {"{\"Interval\":\"MonthDayNano\"}", "\"14 mons -2 days 3.000000001 secs\";[-2147483648,0,9223372036854775807];null",
      "[14,-2,3000000001];[-2147483648,0,9223372036854775807];null"},
     {"\"Utf8\"", "\"\";\"a\";\"Z\xc3\xbcrich\";\"\\u00fc\\n\\\"\\u0000\\/\";null;\"a text that is longer than twelve b"
