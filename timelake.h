@@ -195,7 +195,7 @@
    Defined before including. `all`: in each file that includes the header; `one`: in the file with the implementation.
 
      TIMELAKE_IMPLEMENTATION  one  compiles the code into this file
-     TIMELAKE_STATIC          all  everything is `static`: each file has its own copy, and defines
+     TIMELAKE_STATIC          all  everything is `static`: each file has its own copy, so each file has to define
                                    TIMELAKE_IMPLEMENTATION too
      TIMELAKE_NO_HEAD_ARROW   all  removes the arrow codec, and with it Arrow IPC streams, zstd and LZ4
      TIMELAKE_NO_HEAD_JSON    all  removes the json codec
@@ -14591,9 +14591,11 @@ TLI_INLINE int tli_jsonread_plain(tli_jsonread_walk *w, tl_span *text)
 
 /* ---- the first pass ---- */
 
-/* Any value that is neither null nor text, of a column that the second pass will look at. */
-TLI_FN int tli_jsonread_count_other(tli_jsonread_walk *w)
+/* Any value that is neither null nor text, of a column that the second pass will look at. Parts of intervals may be
+   texts with escapes: none of them is longer than the array. */
+TLI_FN int tli_jsonread_count_other(tli_jsonread_walk *w, const tli_jsontype_node *n)
 {
+    const uint8_t *at = w->j.p;
     tl_span text;
     int flag;
     switch (*w->j.p) {
@@ -14608,7 +14610,11 @@ TLI_FN int tli_jsonread_count_other(tli_jsonread_walk *w)
     case 'f':
         return tli_json_literal(&w->j, "false");
     default:
-        return tli_json_skip(&w->j, w->source->depth);
+        if (!tli_json_skip(&w->j, w->source->depth))
+            return 0;
+        if (n->act >= TL_TYPE_INTERVAL_MONTHS && n->act <= TL_TYPE_INTERVAL_MONTH_DAY_NANO)
+            w->source->scratch = TLI_MAX(w->source->scratch, (size_t)(w->j.p - at));
+        return 1;
     }
 }
 
@@ -14635,7 +14641,7 @@ TLI_INLINE int tli_jsonread_count(tli_jsonread_walk *w, const tli_jsontype_node 
     tli_build_count(b);
     if (TLI_LIKELY((uint32_t)*at - '0' < 10 || *at == '-'))
         return tli_json_number(&w->j, &text, &flag);
-    return tli_jsonread_count_other(w);
+    return tli_jsonread_count_other(w, n);
 }
 
 /* ---- the second pass: values ---- */

@@ -142,7 +142,7 @@
    Defined before including. `all`: in each file that includes the header; `one`: in the file with the implementation.
 
      TIMELAKE_IMPLEMENTATION  one  compiles the code into this file
-     TIMELAKE_STATIC          all  everything is `static`: each file has its own copy, and defines
+     TIMELAKE_STATIC          all  everything is `static`: each file has its own copy, so each file has to define
                                    TIMELAKE_IMPLEMENTATION too
      TIMELAKE_NO_HEAD_ARROW   all  removes the arrow codec, and with it Arrow IPC streams, zstd and LZ4
      TIMELAKE_NO_HEAD_JSON    all  removes the json codec
