@@ -38,6 +38,10 @@ def install_signers():
     return install_all("signatures", {"botocore": "botocore", "azure.storage.blob": "azure-storage-blob"})
 
 
+def install_stores():
+    return install_all("stores", {"moto.server": "moto[server]==5.2.5"})
+
+
 def install_tables():
     return install_all("tables", TABLES)
 
