@@ -2297,7 +2297,8 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
    | WITHDRAW | delete the commit | gone: LOOK-AGAIN. Else ambiguous |
    | LOOK-AGAIN | get CURRENT | somebody published it meanwhile: RESTORE. Else failed |
    | RESTORE | put the commit, if absent | there: DONE. Else ambiguous |
-   | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Valid: POINT, then RESTORE. Torn: failed, or REMOVE |
+   | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Valid: POINT, then RESTORE. Torn: failed, or SURE |
+   | SURE | get CURRENT | as before: REMOVE. Else conflict |
    | REMOVE | delete it | DONE |
    | RESOLVE | get CURRENT | READ-BACK |
 
@@ -22387,8 +22388,6 @@ typedef struct tli_features_scan {
     const tl_client *client;
     tl_protocol *p;
     tl_fault found; /* of the first header that is not good */
-    uint32_t nodes; /* what a tree of the text takes */
-    uint64_t strings;
 } tli_features_scan;
 
 TLI_INLINE int tli_features_is(const tli_json_token *t, const char *name, size_t size)
@@ -22431,29 +22430,64 @@ TLI_NOINLINE int tli_features_fits(tl_span raw)
     return exponent < 308 || (exponent == 308 && (below > 0 || (below == 0 && digits < sizeof most)));
 }
 
-/* The next token; numbers that no double holds are refused, as the reference does. */
-TLI_INLINE int tli_features_next(tli_features_scan *s, tli_json_token *t)
+/* Numbers that no double holds are refused, as the reference does. */
+TLI_INLINE int tli_features_number(tli_json *j, tl_span raw, int integer)
 {
-    if (!tli_json_token_next(&s->r, t))
-        return 0;
-    s->nodes += t->kind <= TLI_JSON_KEY;
-    if (t->kind == TL_JSON_NUMBER) {
-        if (TLI_UNLIKELY(t->raw.size > 300 || !t->flag) && !tli_features_fits(t->raw))
-            return tli_json_fail(&s->r.j, "json: a number that no double holds", (const uint8_t *)t->raw.data);
-    } else if ((t->kind == TL_JSON_STRING || t->kind == TLI_JSON_KEY) && TLI_UNLIKELY(t->flag)) {
-        s->strings += sizeof(uint32_t) + t->raw.size;
-    }
+    if (TLI_UNLIKELY(raw.size > 300 || !integer) && !tli_features_fits(raw))
+        return tli_json_fail(j, "json: a number that no double holds", (const uint8_t *)raw.data);
     return 1;
 }
 
+TLI_FN int tli_features_next(tli_features_scan *s, tli_json_token *t)
+{
+    if (!tli_json_token_next(&s->r, t))
+        return 0;
+    return t->kind != TL_JSON_NUMBER || tli_features_number(&s->r.j, t->raw, t->flag);
+}
+
+/* An element, or a member, of the array or object that is open, or its end: what two tokens say, checked as strictly,
+   but nothing is kept of it. Of what is nested only the beginning. */
+TLI_INLINE int tli_features_pass(tli_json_reader *r)
+{
+    tli_json *j = &r->j;
+    int object = tli_json_in_object(r), flag;
+    tl_span raw;
+    tli_json_space(j);
+    if (j->p < j->end && *j->p == (object ? '}' : ']')) {
+        j->p++;
+        r->depth--;
+        r->want = TLI_JSON_WANT_MORE;
+        return 1;
+    }
+    if (r->want == TLI_JSON_WANT_MORE) {
+        if (!tli_json_take(j, ',', "json: a comma or a closing bracket is expected"))
+            return 0;
+        tli_json_space(j);
+    }
+    if (object) {
+        if (j->p >= j->end || *j->p != '"')
+            return tli_json_fail(j, "json: a key is expected", j->p);
+        if (!tli_json_text(j, &raw, &flag) || !tli_json_take(j, ':', "json: a colon is expected"))
+            return 0;
+        tli_json_space(j);
+    }
+    if (j->p < j->end && *j->p == '"') {
+        r->want = TLI_JSON_WANT_MORE;
+        return tli_json_text(j, &raw, &flag);
+    } else {
+        tli_json_token t;
+        return tli_json_value_token(r, &t) && (t.kind != TL_JSON_NUMBER || tli_features_number(j, t.raw, t.flag));
+    }
+}
+
 /* The rest of the value that `t` began. */
-TLI_FN int tli_features_rest(tli_features_scan *s, tli_json_token *t)
+TLI_FN int tli_features_rest(tli_features_scan *s, const tli_json_token *t)
 {
     uint32_t depth = s->r.depth;
     if (t->kind != TL_JSON_ARRAY && t->kind != TL_JSON_OBJECT)
         return 1;
     while (s->r.depth >= depth)
-        if (!tli_features_next(s, t))
+        if (!tli_features_pass(&s->r))
             return 0;
     return 1;
 }
@@ -22679,10 +22713,8 @@ TLI_FN int tli_features_document(tli_features_scan *s)
     }
 }
 
-/* Inspects; `nodes` and `strings` are what a tree of the text takes. */
-TLI_FN tl_status tli_features_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
-                                      const tl_allocator *allocator, uint32_t *nodes, uint64_t *strings,
-                                      tl_fault *fault)
+TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
+                                     const tl_allocator *allocator, tl_fault *fault)
 {
     tli_features_scan s;
     tli_json j = tli_json_open(commit, size, 0, &s.error);
@@ -22698,8 +22730,6 @@ TLI_FN tl_status tli_features_inspect(tl_protocol *p, const void *commit, size_t
     s.p = p;
     s.found.kind = TL_FAULT_NONE;
     s.found.version = fault != NULL ? fault->version : 0;
-    s.nodes = 0;
-    s.strings = 0;
     if (!tli_features_document(&s)) {
         int text = tli_text_utf8(commit, size) == size; /* the reference takes other bytes for a failure of the store */
         st = tli_features_fault(fault, text ? TL_FAULT_COMMIT : TL_FAULT_IO, s.error.status, s.error.text,
@@ -22711,17 +22741,7 @@ TLI_FN tl_status tli_features_inspect(tl_protocol *p, const void *commit, size_t
     }
     if (st != TL_OK)
         tl_protocol_free(p);
-    *nodes = s.nodes;
-    *strings = s.strings;
     return st;
-}
-
-TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
-                                     const tl_allocator *allocator, tl_fault *fault)
-{
-    uint32_t nodes;
-    uint64_t strings;
-    return tli_features_inspect(p, commit, size, client, allocator, &nodes, &strings, fault);
 }
 
 /* ---- verdicts ---- */
@@ -23547,16 +23567,21 @@ typedef struct tli_tsfield_open {
     uint32_t field, end, below;
 } tli_tsfield_open;
 
-/* Appends columns, with commas between them, as a JSON array. They were walked before: their nesting is right. */
+/* Appends columns, with commas between them. */
 TLI_FN void tli_tsfield_write(tli_tsfield_sink *w, const tl_log_field *fields, uint32_t count, uint32_t *written)
 {
     tli_tsfield_open stack[TLI_TSFIELD_DEPTH];
     uint32_t depth = 0, i;
     for (i = 0; i < count || depth != 0;) {
-        if (depth != 0 && i == stack[depth - 1].end) {
+        uint32_t end = depth != 0 ? stack[depth - 1].end : count;
+        if (depth != 0 && i == end) {
             depth--;
             tli_tsfield_put_close(w, &fields[stack[depth].field], stack[depth].below);
             continue;
+        }
+        if (tli_tsfield_nodes(&fields[i]) > end - i || depth == TLI_TSFIELD_DEPTH) {
+            (void)tli_err(&w->error, TL_MISUSE, "fields whose nodes do not add up", TL_NO_POSITION);
+            return;
         }
         if (depth == 0 ? (*written)++ != 0 : stack[depth - 1].below++ != 0)
             tli_tsfield_put(w, depth != 0 && fields[stack[depth - 1].field].type == TL_LOG_MAP ? ",\"value\":" : ",");
@@ -23862,6 +23887,8 @@ TL_API tl_status tl_log_same_schema(const tl_log_state *planned, const tl_log_st
 
 /* ---- decoding ---- */
 
+#define TLI_TSLOG_ENTITIES 256u /* entity columns: names are compared with names, and with those of all columns */
+
 /* A name without parameters out of a list. */
 TLI_FN int tli_tslog_name(tli_tsfield_source *s, const tl_json_node *node, const char *const *names, uint32_t count,
                           uint32_t *index)
@@ -24054,6 +24081,10 @@ TLI_FN int tli_tslog_index(tli_tsfield_source *s, const tl_json_node *node, tl_l
         return 1;
     if (v[1]->kind != TL_JSON_ARRAY)
         return tli_tsfield_bad(s, "an array of names is expected", v[1]);
+    if (v[1]->count > TLI_TSLOG_ENTITIES) {
+        s->status = tli_features_fault(s->fault, TL_FAULT_OTHER, TL_LIMIT, "more than 256 entity columns", v[1]->start);
+        return 0;
+    }
     m->entity_columns = entities = (tl_span *)tli_tsfield_take(s, v[1]->count, sizeof *entities);
     if (entities == NULL)
         return 0;
@@ -24571,8 +24602,6 @@ TL_API tl_status tl_log_replay_commit(tl_log_replay *replay, uint64_t version, c
     tl_protocol p;
     tl_json tree;
     tl_error err;
-    uint32_t nodes;
-    uint64_t strings;
     tli_store *metadata = NULL;
     tl_status st;
     if (fault != NULL)
@@ -24581,8 +24610,7 @@ TL_API tl_status tl_log_replay_commit(tl_log_replay *replay, uint64_t version, c
         return tli_tslog_memory(fault, TL_NO_MEMORY);
     if (version != replay->version + 1 || version == 0)
         return tli_features_fault(fault, TL_FAULT_OTHER, TL_MISUSE, "commits have to come in order", TL_NO_POSITION);
-    st = tli_features_inspect(&p, text, size, replay->options.client, &replay->options.allocator, &nodes, &strings,
-                              fault);
+    st = tl_protocol_inspect(&p, text, size, replay->options.client, &replay->options.allocator, fault);
     if (st != TL_OK)
         return st;
     if (p.version != 0)
@@ -24632,8 +24660,9 @@ TLI_FN tl_status tli_tslog_check_index(const tl_log_meta *m, tl_fault *fault)
     return TL_OK;
 }
 
-/* The layout of a segment against the entity columns and their types. */
-TLI_FN tl_status tli_tslog_check_layout(const tl_log_meta *m, const tl_log_segment *s, tl_fault *fault)
+/* The layout of a segment against the entity columns and their `types`. */
+TLI_FN tl_status tli_tslog_check_layout(const tl_log_meta *m, const uint8_t *types, const tl_log_segment *s,
+                                        tl_fault *fault)
 {
     uint32_t i;
     if ((m->entity_count == 0) != (s->layout == TL_LOG_NOT_APPLICABLE))
@@ -24644,8 +24673,8 @@ TLI_FN tl_status tli_tslog_check_layout(const tl_log_meta *m, const tl_log_segme
     if (s->component_count != m->entity_count)
         return tli_tslog_fault_plain(fault, TL_FAULT_IDENTITY_COUNT, "a segment names too many or too few entities",
                                      s->path);
-    for (i = 0; i < s->component_count && m->has_schema; i++)
-        if (tli_tslog_column(m, m->entity_columns[i])->type != s->components[i].type)
+    for (i = 0; i < s->component_count; i++)
+        if (types[i] != s->components[i].type)
             return tli_tslog_fault_plain(fault, TL_FAULT_IDENTITY_TYPE,
                                          "a segment's entity is of another type than its column", s->path);
     return TL_OK;
@@ -24664,13 +24693,16 @@ TLI_FN int tli_tslog_compare_bounds(const tl_log_bound *a, const tl_log_bound *b
 TLI_FN tl_status tli_tslog_check_segments(const tl_log_replay *r, tl_fault *fault)
 {
     const tl_log_meta *m = &r->meta;
+    uint8_t types[TLI_TSLOG_ENTITIES];
     size_t i, n = tli_tslog_count(r);
     tl_status st = TL_OK;
     if (!m->has_schema && r->ever != 0)
         return tli_features_fault(fault, TL_FAULT_SEGMENTS_WITHOUT_SCHEMA, TL_CORRUPT, "segments, but no schema",
                                   TL_NO_POSITION);
+    for (i = 0; i < m->entity_count && m->has_schema; i++)
+        types[i] = (uint8_t)tli_tslog_column(m, m->entity_columns[i])->type; /* they are there: it was checked */
     for (i = r->checked; i < n && st == TL_OK; i++)
-        st = tli_tslog_check_layout(m, tli_tslog_at(r, i), fault);
+        st = tli_tslog_check_layout(m, types, tli_tslog_at(r, i), fault);
     for (i = r->checked; i < n && st == TL_OK; i++) {
         const tl_log_segment *s = tli_tslog_at(r, i);
         if (!s->dead && (s->min.domain != m->grid.domain || s->max.domain != m->grid.domain
@@ -27962,7 +27994,7 @@ enum { TLI_LOG_REFRESH, TLI_LOG_WRITE, TLI_LOG_CREATE, TLI_LOG_REPAIR };
 
 enum {
     TLI_LOG_CURRENT, TLI_LOG_COMMITS, TLI_LOG_PUT, TLI_LOG_READ_BACK, TLI_LOG_POINT, TLI_LOG_LOOK, TLI_LOG_WITHDRAW,
-    TLI_LOG_LOOK_AGAIN, TLI_LOG_RESTORE, TLI_LOG_ORPHAN, TLI_LOG_REMOVE, TLI_LOG_RESOLVE
+    TLI_LOG_LOOK_AGAIN, TLI_LOG_RESTORE, TLI_LOG_ORPHAN, TLI_LOG_MAKE_SURE, TLI_LOG_REMOVE, TLI_LOG_RESOLVE
 };
 
 #define TLI_LOG_POINTER_BYTES 65536u /* of CURRENT; it has 2 to 21 */
@@ -28445,6 +28477,17 @@ TLI_FN int tli_log_judge_orphan(tl_log_call *call)
     }
     if (!call->remove || call->fault.kind == TL_FAULT_OTHER || st == TL_UNSUPPORTED)
         return tli_log_refuse(call, slot->request.key);
+    return tli_log_get(call, TLI_LOG_MAKE_SURE, 0);
+}
+
+/* It may have been half written when it was read, and have been published since. */
+TLI_FN int tli_log_made_sure(tl_log_call *call)
+{
+    uint64_t version;
+    if (!tli_log_read_pointer(call, &version))
+        return tli_log_refuse(call, tli_log_key(call, 1, 0));
+    if (version != call->log->state->version)
+        return tli_log_fail(call, TL_FAULT_CONFLICT, TL_CONFLICT, "a writer is at work", 0);
     (void)tli_log_ask(call, TLI_LOG_REMOVE, TL_DELETE, call->plan.version);
     return 1;
 }
@@ -28494,7 +28537,7 @@ TLI_FN int tli_log_settling(tl_log_call *call)
     const tli_op_slot *slot = call->op.slot_count != 0 ? tli_op_answer(&call->op, 0) : NULL;
     int asks = call->state == TLI_LOG_READ_BACK || call->state == TLI_LOG_LOOK || call->state == TLI_LOG_LOOK_AGAIN;
     if (call->keys == NULL || call->state <= TLI_LOG_COMMITS || call->state == TLI_LOG_ORPHAN
-        || call->state == TLI_LOG_RESOLVE)
+        || call->state == TLI_LOG_MAKE_SURE || call->state == TLI_LOG_RESOLVE)
         return tli_log_fail(call, TL_FAULT_IO, TL_CANCELLED, "cancelled", 0);
     if (slot == NULL || slot->outcome != TL_OUTCOME_NEVER_SENT || call->again)
         return 0;
@@ -28538,6 +28581,8 @@ TLI_FN int tli_log_advance(tl_op *op)
         return tli_log_restored(call);
     case TLI_LOG_ORPHAN:
         return tli_log_judge_orphan(call);
+    case TLI_LOG_MAKE_SURE:
+        return tli_log_made_sure(call);
     case TLI_LOG_REMOVE:
         return tli_log_removed(call);
     default:
@@ -28565,7 +28610,8 @@ TLI_FN void tli_log_end(tl_op *op)
 TLI_FN const char *tli_log_state(const tl_op *op)
 {
     static const char *const names[] = {"CURRENT",  "COMMITS",    "PUT",     "READ-BACK", "POINT",  "LOOK",
-                                        "WITHDRAW", "LOOK-AGAIN", "RESTORE", "ORPHAN",    "REMOVE", "RESOLVE"};
+                                        "WITHDRAW", "LOOK-AGAIN", "RESTORE", "ORPHAN",    "SURE",   "REMOVE",
+                                        "RESOLVE"};
     return names[((const tl_log_call *)(const void *)op)->state];
 }
 
@@ -28576,6 +28622,7 @@ TLI_FN void tli_log_begin(tl_log_call *call, tl_log *log, uint8_t kind)
     tli_op_begin(&call->op, &machine, &log->settings->op);
     TLI_FILL((char *)call + sizeof call->op, 0, sizeof *call - sizeof call->op);
     call->log = log;
+    call->version = log->state != NULL ? log->state->version : 0;
     call->kind = kind;
     call->text.allocator = call->op.options.allocator;
 }
@@ -28656,7 +28703,8 @@ TL_API tl_status tl_log_resolve(tl_log_call *call)
     op->cancelled = op->driven = 0;
     call->fault.kind = TL_FAULT_NONE;
     call->again = 0;
-    (void)tli_log_get(call, TLI_LOG_RESOLVE, 0);
+    if (tli_log_get(call, TLI_LOG_RESOLVE, 0) && op->slot_count != 0)
+        tli_op_answer(op, 0)->request.round = op->round + 1;
     return TL_OK;
 }
 #endif /* TIMELAKE_NO_LOG */
@@ -29700,6 +29748,7 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_TSFIELD_FIRST
 #undef TLI_TSFIELD_LAST
 #undef TLI_TSFIELD_NONE
+#undef TLI_TSLOG_ENTITIES
 #undef TLI_OP_SLOT_BITS
 #undef TLI_OP_TOKEN
 #undef TLI_OP_TEXT

@@ -165,8 +165,6 @@ typedef struct tli_features_scan {
     const tl_client *client;
     tl_protocol *p;
     tl_fault found; /* of the first header that is not good */
-    uint32_t nodes; /* what a tree of the text takes */
-    uint64_t strings;
 } tli_features_scan;
 
 TLI_INLINE int tli_features_is(const tli_json_token *t, const char *name, size_t size)
@@ -209,29 +207,64 @@ TLI_NOINLINE int tli_features_fits(tl_span raw)
     return exponent < 308 || (exponent == 308 && (below > 0 || (below == 0 && digits < sizeof most)));
 }
 
-/* The next token; numbers that no double holds are refused, as the reference does. */
-TLI_INLINE int tli_features_next(tli_features_scan *s, tli_json_token *t)
+/* Numbers that no double holds are refused, as the reference does. */
+TLI_INLINE int tli_features_number(tli_json *j, tl_span raw, int integer)
 {
-    if (!tli_json_token_next(&s->r, t))
-        return 0;
-    s->nodes += t->kind <= TLI_JSON_KEY;
-    if (t->kind == TL_JSON_NUMBER) {
-        if (TLI_UNLIKELY(t->raw.size > 300 || !t->flag) && !tli_features_fits(t->raw))
-            return tli_json_fail(&s->r.j, "json: a number that no double holds", (const uint8_t *)t->raw.data);
-    } else if ((t->kind == TL_JSON_STRING || t->kind == TLI_JSON_KEY) && TLI_UNLIKELY(t->flag)) {
-        s->strings += sizeof(uint32_t) + t->raw.size;
-    }
+    if (TLI_UNLIKELY(raw.size > 300 || !integer) && !tli_features_fits(raw))
+        return tli_json_fail(j, "json: a number that no double holds", (const uint8_t *)raw.data);
     return 1;
 }
 
+TLI_FN int tli_features_next(tli_features_scan *s, tli_json_token *t)
+{
+    if (!tli_json_token_next(&s->r, t))
+        return 0;
+    return t->kind != TL_JSON_NUMBER || tli_features_number(&s->r.j, t->raw, t->flag);
+}
+
+/* An element, or a member, of the array or object that is open, or its end: what two tokens say, checked as strictly,
+   but nothing is kept of it. Of what is nested only the beginning. */
+TLI_INLINE int tli_features_pass(tli_json_reader *r)
+{
+    tli_json *j = &r->j;
+    int object = tli_json_in_object(r), flag;
+    tl_span raw;
+    tli_json_space(j);
+    if (j->p < j->end && *j->p == (object ? '}' : ']')) {
+        j->p++;
+        r->depth--;
+        r->want = TLI_JSON_WANT_MORE;
+        return 1;
+    }
+    if (r->want == TLI_JSON_WANT_MORE) {
+        if (!tli_json_take(j, ',', "json: a comma or a closing bracket is expected"))
+            return 0;
+        tli_json_space(j);
+    }
+    if (object) {
+        if (j->p >= j->end || *j->p != '"')
+            return tli_json_fail(j, "json: a key is expected", j->p);
+        if (!tli_json_text(j, &raw, &flag) || !tli_json_take(j, ':', "json: a colon is expected"))
+            return 0;
+        tli_json_space(j);
+    }
+    if (j->p < j->end && *j->p == '"') {
+        r->want = TLI_JSON_WANT_MORE;
+        return tli_json_text(j, &raw, &flag);
+    } else {
+        tli_json_token t;
+        return tli_json_value_token(r, &t) && (t.kind != TL_JSON_NUMBER || tli_features_number(j, t.raw, t.flag));
+    }
+}
+
 /* The rest of the value that `t` began. */
-TLI_FN int tli_features_rest(tli_features_scan *s, tli_json_token *t)
+TLI_FN int tli_features_rest(tli_features_scan *s, const tli_json_token *t)
 {
     uint32_t depth = s->r.depth;
     if (t->kind != TL_JSON_ARRAY && t->kind != TL_JSON_OBJECT)
         return 1;
     while (s->r.depth >= depth)
-        if (!tli_features_next(s, t))
+        if (!tli_features_pass(&s->r))
             return 0;
     return 1;
 }
@@ -457,10 +490,8 @@ TLI_FN int tli_features_document(tli_features_scan *s)
     }
 }
 
-/* Inspects; `nodes` and `strings` are what a tree of the text takes. */
-TLI_FN tl_status tli_features_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
-                                      const tl_allocator *allocator, uint32_t *nodes, uint64_t *strings,
-                                      tl_fault *fault)
+TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
+                                     const tl_allocator *allocator, tl_fault *fault)
 {
     tli_features_scan s;
     tli_json j = tli_json_open(commit, size, 0, &s.error);
@@ -476,8 +507,6 @@ TLI_FN tl_status tli_features_inspect(tl_protocol *p, const void *commit, size_t
     s.p = p;
     s.found.kind = TL_FAULT_NONE;
     s.found.version = fault != NULL ? fault->version : 0;
-    s.nodes = 0;
-    s.strings = 0;
     if (!tli_features_document(&s)) {
         int text = tli_text_utf8(commit, size) == size; /* the reference takes other bytes for a failure of the store */
         st = tli_features_fault(fault, text ? TL_FAULT_COMMIT : TL_FAULT_IO, s.error.status, s.error.text,
@@ -489,17 +518,7 @@ TLI_FN tl_status tli_features_inspect(tl_protocol *p, const void *commit, size_t
     }
     if (st != TL_OK)
         tl_protocol_free(p);
-    *nodes = s.nodes;
-    *strings = s.strings;
     return st;
-}
-
-TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
-                                     const tl_allocator *allocator, tl_fault *fault)
-{
-    uint32_t nodes;
-    uint64_t strings;
-    return tli_features_inspect(p, commit, size, client, allocator, &nodes, &strings, fault);
 }
 
 /* ---- verdicts ---- */

@@ -4,7 +4,7 @@ enum { TLI_LOG_REFRESH, TLI_LOG_WRITE, TLI_LOG_CREATE, TLI_LOG_REPAIR };
 
 enum {
     TLI_LOG_CURRENT, TLI_LOG_COMMITS, TLI_LOG_PUT, TLI_LOG_READ_BACK, TLI_LOG_POINT, TLI_LOG_LOOK, TLI_LOG_WITHDRAW,
-    TLI_LOG_LOOK_AGAIN, TLI_LOG_RESTORE, TLI_LOG_ORPHAN, TLI_LOG_REMOVE, TLI_LOG_RESOLVE
+    TLI_LOG_LOOK_AGAIN, TLI_LOG_RESTORE, TLI_LOG_ORPHAN, TLI_LOG_MAKE_SURE, TLI_LOG_REMOVE, TLI_LOG_RESOLVE
 };
 
 #define TLI_LOG_POINTER_BYTES 65536u /* of CURRENT; it has 2 to 21 */
@@ -487,6 +487,17 @@ TLI_FN int tli_log_judge_orphan(tl_log_call *call)
     }
     if (!call->remove || call->fault.kind == TL_FAULT_OTHER || st == TL_UNSUPPORTED)
         return tli_log_refuse(call, slot->request.key);
+    return tli_log_get(call, TLI_LOG_MAKE_SURE, 0);
+}
+
+/* It may have been half written when it was read, and have been published since. */
+TLI_FN int tli_log_made_sure(tl_log_call *call)
+{
+    uint64_t version;
+    if (!tli_log_read_pointer(call, &version))
+        return tli_log_refuse(call, tli_log_key(call, 1, 0));
+    if (version != call->log->state->version)
+        return tli_log_fail(call, TL_FAULT_CONFLICT, TL_CONFLICT, "a writer is at work", 0);
     (void)tli_log_ask(call, TLI_LOG_REMOVE, TL_DELETE, call->plan.version);
     return 1;
 }
@@ -536,7 +547,7 @@ TLI_FN int tli_log_settling(tl_log_call *call)
     const tli_op_slot *slot = call->op.slot_count != 0 ? tli_op_answer(&call->op, 0) : NULL;
     int asks = call->state == TLI_LOG_READ_BACK || call->state == TLI_LOG_LOOK || call->state == TLI_LOG_LOOK_AGAIN;
     if (call->keys == NULL || call->state <= TLI_LOG_COMMITS || call->state == TLI_LOG_ORPHAN
-        || call->state == TLI_LOG_RESOLVE)
+        || call->state == TLI_LOG_MAKE_SURE || call->state == TLI_LOG_RESOLVE)
         return tli_log_fail(call, TL_FAULT_IO, TL_CANCELLED, "cancelled", 0);
     if (slot == NULL || slot->outcome != TL_OUTCOME_NEVER_SENT || call->again)
         return 0;
@@ -580,6 +591,8 @@ TLI_FN int tli_log_advance(tl_op *op)
         return tli_log_restored(call);
     case TLI_LOG_ORPHAN:
         return tli_log_judge_orphan(call);
+    case TLI_LOG_MAKE_SURE:
+        return tli_log_made_sure(call);
     case TLI_LOG_REMOVE:
         return tli_log_removed(call);
     default:
@@ -607,7 +620,8 @@ TLI_FN void tli_log_end(tl_op *op)
 TLI_FN const char *tli_log_state(const tl_op *op)
 {
     static const char *const names[] = {"CURRENT",  "COMMITS",    "PUT",     "READ-BACK", "POINT",  "LOOK",
-                                        "WITHDRAW", "LOOK-AGAIN", "RESTORE", "ORPHAN",    "REMOVE", "RESOLVE"};
+                                        "WITHDRAW", "LOOK-AGAIN", "RESTORE", "ORPHAN",    "SURE",   "REMOVE",
+                                        "RESOLVE"};
     return names[((const tl_log_call *)(const void *)op)->state];
 }
 
@@ -618,6 +632,7 @@ TLI_FN void tli_log_begin(tl_log_call *call, tl_log *log, uint8_t kind)
     tli_op_begin(&call->op, &machine, &log->settings->op);
     TLI_FILL((char *)call + sizeof call->op, 0, sizeof *call - sizeof call->op);
     call->log = log;
+    call->version = log->state != NULL ? log->state->version : 0;
     call->kind = kind;
     call->text.allocator = call->op.options.allocator;
 }
@@ -698,7 +713,8 @@ TL_API tl_status tl_log_resolve(tl_log_call *call)
     op->cancelled = op->driven = 0;
     call->fault.kind = TL_FAULT_NONE;
     call->again = 0;
-    (void)tli_log_get(call, TLI_LOG_RESOLVE, 0);
+    if (tli_log_get(call, TLI_LOG_RESOLVE, 0) && op->slot_count != 0)
+        tli_op_answer(op, 0)->request.round = op->round + 1;
     return TL_OK;
 }
 #endif /* TIMELAKE_NO_LOG */

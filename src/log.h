@@ -15,7 +15,8 @@
    | WITHDRAW | delete the commit | gone: LOOK-AGAIN. Else ambiguous |
    | LOOK-AGAIN | get CURRENT | somebody published it meanwhile: RESTORE. Else failed |
    | RESTORE | put the commit, if absent | there: DONE. Else ambiguous |
-   | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Valid: POINT, then RESTORE. Torn: failed, or REMOVE |
+   | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Valid: POINT, then RESTORE. Torn: failed, or SURE |
+   | SURE | get CURRENT | as before: REMOVE. Else conflict |
    | REMOVE | delete it | DONE |
    | RESOLVE | get CURRENT | READ-BACK |
 

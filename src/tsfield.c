@@ -774,16 +774,21 @@ typedef struct tli_tsfield_open {
     uint32_t field, end, below;
 } tli_tsfield_open;
 
-/* Appends columns, with commas between them, as a JSON array. They were walked before: their nesting is right. */
+/* Appends columns, with commas between them. */
 TLI_FN void tli_tsfield_write(tli_tsfield_sink *w, const tl_log_field *fields, uint32_t count, uint32_t *written)
 {
     tli_tsfield_open stack[TLI_TSFIELD_DEPTH];
     uint32_t depth = 0, i;
     for (i = 0; i < count || depth != 0;) {
-        if (depth != 0 && i == stack[depth - 1].end) {
+        uint32_t end = depth != 0 ? stack[depth - 1].end : count;
+        if (depth != 0 && i == end) {
             depth--;
             tli_tsfield_put_close(w, &fields[stack[depth].field], stack[depth].below);
             continue;
+        }
+        if (tli_tsfield_nodes(&fields[i]) > end - i || depth == TLI_TSFIELD_DEPTH) {
+            (void)tli_err(&w->error, TL_MISUSE, "fields whose nodes do not add up", TL_NO_POSITION);
+            return;
         }
         if (depth == 0 ? (*written)++ != 0 : stack[depth - 1].below++ != 0)
             tli_tsfield_put(w, depth != 0 && fields[stack[depth - 1].field].type == TL_LOG_MAP ? ",\"value\":" : ",");

@@ -102,6 +102,8 @@ TL_API tl_status tl_log_same_schema(const tl_log_state *planned, const tl_log_st
 
 /* ---- decoding ---- */
 
+#define TLI_TSLOG_ENTITIES 256u /* entity columns: names are compared with names, and with those of all columns */
+
 /* A name without parameters out of a list. */
 TLI_FN int tli_tslog_name(tli_tsfield_source *s, const tl_json_node *node, const char *const *names, uint32_t count,
                           uint32_t *index)
@@ -294,6 +296,10 @@ TLI_FN int tli_tslog_index(tli_tsfield_source *s, const tl_json_node *node, tl_l
         return 1;
     if (v[1]->kind != TL_JSON_ARRAY)
         return tli_tsfield_bad(s, "an array of names is expected", v[1]);
+    if (v[1]->count > TLI_TSLOG_ENTITIES) {
+        s->status = tli_features_fault(s->fault, TL_FAULT_OTHER, TL_LIMIT, "more than 256 entity columns", v[1]->start);
+        return 0;
+    }
     m->entity_columns = entities = (tl_span *)tli_tsfield_take(s, v[1]->count, sizeof *entities);
     if (entities == NULL)
         return 0;
@@ -811,8 +817,6 @@ TL_API tl_status tl_log_replay_commit(tl_log_replay *replay, uint64_t version, c
     tl_protocol p;
     tl_json tree;
     tl_error err;
-    uint32_t nodes;
-    uint64_t strings;
     tli_store *metadata = NULL;
     tl_status st;
     if (fault != NULL)
@@ -821,8 +825,7 @@ TL_API tl_status tl_log_replay_commit(tl_log_replay *replay, uint64_t version, c
         return tli_tslog_memory(fault, TL_NO_MEMORY);
     if (version != replay->version + 1 || version == 0)
         return tli_features_fault(fault, TL_FAULT_OTHER, TL_MISUSE, "commits have to come in order", TL_NO_POSITION);
-    st = tli_features_inspect(&p, text, size, replay->options.client, &replay->options.allocator, &nodes, &strings,
-                              fault);
+    st = tl_protocol_inspect(&p, text, size, replay->options.client, &replay->options.allocator, fault);
     if (st != TL_OK)
         return st;
     if (p.version != 0)
@@ -872,8 +875,9 @@ TLI_FN tl_status tli_tslog_check_index(const tl_log_meta *m, tl_fault *fault)
     return TL_OK;
 }
 
-/* The layout of a segment against the entity columns and their types. */
-TLI_FN tl_status tli_tslog_check_layout(const tl_log_meta *m, const tl_log_segment *s, tl_fault *fault)
+/* The layout of a segment against the entity columns and their `types`. */
+TLI_FN tl_status tli_tslog_check_layout(const tl_log_meta *m, const uint8_t *types, const tl_log_segment *s,
+                                        tl_fault *fault)
 {
     uint32_t i;
     if ((m->entity_count == 0) != (s->layout == TL_LOG_NOT_APPLICABLE))
@@ -884,8 +888,8 @@ TLI_FN tl_status tli_tslog_check_layout(const tl_log_meta *m, const tl_log_segme
     if (s->component_count != m->entity_count)
         return tli_tslog_fault_plain(fault, TL_FAULT_IDENTITY_COUNT, "a segment names too many or too few entities",
                                      s->path);
-    for (i = 0; i < s->component_count && m->has_schema; i++)
-        if (tli_tslog_column(m, m->entity_columns[i])->type != s->components[i].type)
+    for (i = 0; i < s->component_count; i++)
+        if (types[i] != s->components[i].type)
             return tli_tslog_fault_plain(fault, TL_FAULT_IDENTITY_TYPE,
                                          "a segment's entity is of another type than its column", s->path);
     return TL_OK;
@@ -904,13 +908,16 @@ TLI_FN int tli_tslog_compare_bounds(const tl_log_bound *a, const tl_log_bound *b
 TLI_FN tl_status tli_tslog_check_segments(const tl_log_replay *r, tl_fault *fault)
 {
     const tl_log_meta *m = &r->meta;
+    uint8_t types[TLI_TSLOG_ENTITIES];
     size_t i, n = tli_tslog_count(r);
     tl_status st = TL_OK;
     if (!m->has_schema && r->ever != 0)
         return tli_features_fault(fault, TL_FAULT_SEGMENTS_WITHOUT_SCHEMA, TL_CORRUPT, "segments, but no schema",
                                   TL_NO_POSITION);
+    for (i = 0; i < m->entity_count && m->has_schema; i++)
+        types[i] = (uint8_t)tli_tslog_column(m, m->entity_columns[i])->type; /* they are there: it was checked */
     for (i = r->checked; i < n && st == TL_OK; i++)
-        st = tli_tslog_check_layout(m, tli_tslog_at(r, i), fault);
+        st = tli_tslog_check_layout(m, types, tli_tslog_at(r, i), fault);
     for (i = r->checked; i < n && st == TL_OK; i++) {
         const tl_log_segment *s = tli_tslog_at(r, i);
         if (!s->dead && (s->min.domain != m->grid.domain || s->max.domain != m->grid.domain

@@ -412,8 +412,109 @@ static void every_recorded_table(void)
     CHECK_INT(n, 14);
 }
 
+/* ---- planning any actions ---- */
+
+/* A state of version 1: int64 index, idx and value. */
+static tl_log_state *plain_state(const tl_allocator *allocator)
+{
+    tl_log_field f[2];
+    tl_log_meta m;
+    tl_log_action a;
+    tl_log_options o;
+    tl_log_plan plan;
+    tl_log_time time = {5, 0};
+    tl_log_state *state = NULL;
+    tl_buffer text;
+    memset(f, 0, sizeof f);
+    memset(&m, 0, sizeof m);
+    memset(&a, 0, sizeof a);
+    memset(&o, 0, sizeof o);
+    memset(&text, 0, sizeof text);
+    o.allocator = text.allocator = *allocator;
+    f[0].name = m.index_column = tl_text("idx");
+    f[0].type = TL_LOG_INT64;
+    f[1].name = tl_text("value");
+    f[1].type = TL_LOG_FLOAT64;
+    m.grid.domain = TL_LOG_SIGNED;
+    m.grid.width = m.has_schema = 1;
+    m.fields = f;
+    m.node_count = m.column_count = 2;
+    a.meta = &m;
+    if (tl_log_plan_actions(&plan, NULL, &a, 1, &o, NULL) == TL_OK) {
+        (void)tl_log_plan_write(&plan, time, &text, &state, NULL);
+        tl_log_plan_free(&plan);
+    }
+    tl_buffer_free(&text);
+    return state;
+}
+
+/* What no rule of the log allows is refused before it is published, with the rule's name. */
+static void actions_are_judged(void)
+{
+    static const struct { const char *first, *second; int64_t min, max; tl_fault_kind kind; } table[] = {
+        {"a", "b", 0, 9, TL_FAULT_NONE},       {"a", "a", 0, 9, TL_FAULT_DUPLICATE_SEGMENT},
+        {"a", "/b", 0, 9, TL_FAULT_PATH},      {"a", "../b", 0, 9, TL_FAULT_PATH},
+        {"a", "b", 9, 0, TL_FAULT_BOUNDS},     {"a", "C:/b", 0, 9, TL_FAULT_PATH},
+        {"a", "\xff", 0, 9, TL_FAULT_SERIALIZATION}};
+    tl_allocator malloc_allocator;
+    tl_log_state *state;
+    size_t i;
+    memset(&malloc_allocator, 0, sizeof malloc_allocator);
+    state = plain_state(&malloc_allocator);
+    CHECK(state != NULL && state->version == 1);
+    for (i = 0; i < TLI_COUNT(table); i++) {
+        tl_log_action a[2];
+        tl_log_plan plan;
+        tl_log_time time = {6, 0};
+        tl_log_state *next = NULL;
+        tl_buffer text;
+        tl_fault fault;
+        memset(a, 0, sizeof a);
+        memset(&text, 0, sizeof text);
+        memset(&fault, 0, sizeof fault);
+        a[0].kind = a[1].kind = TL_LOG_ADD;
+        a[0].segment.min.domain = a[0].segment.max.domain = TL_LOG_SIGNED;
+        a[0].segment.max.value = 9;
+        a[1] = a[0];
+        a[0].segment.path = tl_text(table[i].first);
+        a[1].segment.path = tl_text(table[i].second);
+        a[1].segment.min.value = table[i].min;
+        a[1].segment.max.value = table[i].max;
+        CHECK_INT(tl_log_plan_actions(&plan, state, a, 2, NULL, &fault), TL_OK);
+        CHECK_INT(tl_log_plan_write(&plan, time, &text, &next, &fault) == TL_OK, table[i].kind == TL_FAULT_NONE);
+        CHECK_INT(fault.kind, table[i].kind);
+        CHECK_INT(next != NULL ? (int)next->segment_count : (int)text.size, table[i].kind == TL_FAULT_NONE ? 2 : 0);
+        tl_log_plan_free(&plan);
+        tl_log_state_drop(next);
+        tl_buffer_free(&text);
+    }
+    CHECK(strcmp(tl_log_type_text(TL_LOG_FIXED_BINARY), "FixedBinary") == 0);
+    CHECK(strcmp(tl_log_type_text(state->meta.fields[1].type), "Float64") == 0);
+    tl_log_state_drop(state);
+}
+
+static void memory_fails(void)
+{
+    long fail;
+    for (fail = 1; fail < 200; fail++) {
+        tl_test_memory m;
+        tl_allocator a;
+        tl_log_state *state;
+        memset(&m, 0, sizeof m);
+        m.fail_at = fail;
+        a = tl_test_allocator(&m);
+        state = plain_state(&a);
+        CHECK_INT(state != NULL, m.calls < fail);
+        tl_log_state_drop(state);
+        CHECK_INT(m.live, 0);
+        if (m.calls < fail)
+            break;
+    }
+    CHECK(fail > 10 && fail < 200);
+}
+
 static const tl_test_case cases[] = {
     TL_TEST(every_recorded_case), TL_TEST(every_recorded_request), TL_TEST(every_recorded_time),
-    TL_TEST(every_recorded_table),
+    TL_TEST(every_recorded_table), TL_TEST(actions_are_judged), TL_TEST(memory_fails),
 };
 TL_TEST_MAIN(cases)
