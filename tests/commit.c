@@ -239,7 +239,7 @@ static census take_census(const tl_mem *store, tl_span location, const char *wat
             }
             for (k = 0; k < files.file_count; k++) {
                 tl_span path = files.files[k].path;
-                here += tl_span_equal(path, tl_text(watched));
+                here += tl_span_equal(path, tl_text(watched)) != 0 ? 1u : 0u;
                 snprintf(key, sizeof key, "%.*s", (int)path.size, path.data);
                 n.broken += strstr(key, "/data/new-") != NULL && tl_mem_get(store, path) == NULL;
             }
@@ -271,7 +271,7 @@ typedef struct scene {
 
 typedef struct scene_world {
     cworld w;
-    const scene *scene;
+    const scene *what;
     char *other, *next;
     size_t other_size, next_size;
 } scene_world;
@@ -289,25 +289,25 @@ static tl_mem_fault scene_fault(void *context, const tl_request *r, uint32_t n, 
     (void)n;
     memset(&f, 0, sizeof f);
     f.retry_ms = -1;
-    if (s->scene == NULL)
+    if (s->what == NULL)
         return f;
-    if (s->scene->caches_fail && r->kind == TL_PUT && (key_ends(r->key, "hint.text") || key_ends(r->key, "-head"))) {
+    if (s->what->caches_fail && r->kind == TL_PUT && (key_ends(r->key, "hint.text") || key_ends(r->key, "-head"))) {
         f.effect = TL_MEM_ANSWER;
         f.outcome = TL_OUTCOME_UNKNOWN;
     }
     if (!key_ends(r->key, "/v8.metadata.json"))
         return f;
-    if (r->kind == TL_PUT && nth == 1 && s->scene->other_v8)
+    if (r->kind == TL_PUT && nth == 1 && s->what->other_v8)
         tl_mem_put(&s->w.store, r->key, s->other, s->other_size);
-    if (r->kind == TL_PUT && nth == 1 && s->scene->other_v9)
+    if (r->kind == TL_PUT && nth == 1 && s->what->other_v9)
         tl_mem_put(&s->w.store, warehouse_key(s->w.location, "v9.metadata.json"), s->other, s->other_size);
-    if (r->kind == TL_PUT && (nth == 1 || s->scene->every_put)) {
-        f.effect = s->scene->put_effect;
-        f.outcome = s->scene->put_outcome;
+    if (r->kind == TL_PUT && (nth == 1 || s->what->every_put)) {
+        f.effect = s->what->put_effect;
+        f.outcome = s->what->put_outcome;
     }
-    if ((r->kind == TL_GET || r->kind == TL_STAT) && s->scene->get_fails != 0) {
+    if ((r->kind == TL_GET || r->kind == TL_STAT) && s->what->get_fails != 0) {
         f.effect = TL_MEM_ANSWER;
-        f.outcome = (tl_outcome)s->scene->get_fails;
+        f.outcome = (tl_outcome)s->what->get_fails;
     }
     return f;
 }
@@ -340,7 +340,7 @@ static unsigned log_count(const tl_mem *store, tl_request_kind kind, const char 
     return n;
 }
 
-static void play(const scene *scene)
+static void play(const scene *said)
 {
     scene_world s;
     tl_mem_options mo;
@@ -366,7 +366,7 @@ static void play(const scene *scene)
     put_empty_lists(&s.w);
     base = cworld_load(&s.w.store, &s.w.lake, s.w.location, 0);
     tl_mem_forget(&s.w.store);
-    s.scene = scene;
+    s.what = said;
     memset(&change, 0, sizeof change);
     cfile_make(&f, s.w.location, 1, 0);
     change.kind = TL_CHANGE_APPEND;
@@ -374,15 +374,15 @@ static void play(const scene *scene)
     change.added_count = 1;
     tl_commit_begin(&c, &s.w.lake, base, &change);
     st = tl_mem_run(&s.w.store, &c.op);
-    if (!CHECK_INT(st, scene->status))
-        fprintf(stderr, "  scene %s: %s\n", scene->id, tl_op_error(&c.op)->text);
+    if (!CHECK_INT(st, said->status))
+        fprintf(stderr, "  scene %s: %s\n", said->id, tl_op_error(&c.op)->text);
     n = take_census(&s.w.store, s.w.location, f.path);
     CHECK_INT(n.broken + n.doubled + n.gaps, 0);
     if (st == TL_OK) {
-        CHECK_INT(c.version, scene->version);
+        CHECK_INT(c.version, said->version);
         CHECK_INT(c.table->metadata.current_snapshot_id, c.snapshot_id);
-        if (!scene->other_v9) {
-            CHECK_INT(n.newest, scene->version);
+        if (!said->other_v9) {
+            CHECK_INT(n.newest, said->version);
             CHECK_INT(n.present, 1);
         }
         tl_publish_begin(&p, &s.w.lake, c.table);
@@ -391,12 +391,12 @@ static void play(const scene *scene)
     }
     if (st == TL_AMBIGUOUS)
         CHECK(key_ends(tl_op_error_key(&c.op), "/lake/t/metadata/v8.metadata.json"));
-    if (scene->other_v8 && st == TL_OK)
+    if (said->other_v8 && st == TL_OK)
         CHECK_INT(c.table->metadata.last_sequence_number, 8);
-    CHECK(scene->may_delete || log_count(&s.w.store, TL_DELETE, "") == 0);
+    CHECK(said->may_delete || log_count(&s.w.store, TL_DELETE, "") == 0);
     CHECK(log_count(&s.w.store, TL_DELETE, "new-0.parquet") == (st == TL_STORE));
     CHECK_INT(log_count(&s.w.store, TL_DELETE, "v7.metadata.json"), 0);
-    CHECK(scene->version > 8 || log_count(&s.w.store, TL_PUT, "v9.metadata.json") == 0);
+    CHECK(said->version > 8 || log_count(&s.w.store, TL_PUT, "v9.metadata.json") == 0);
     CHECK_INT(log_count(&s.w.store, TL_PUT, "v10.metadata.json"), 0);
     CHECK_INT(tl_op_end(&c.op), TL_OK);
     free(text);
