@@ -344,7 +344,7 @@ typedef void (*tl_release)(void *context, const void *data, size_t size);
 typedef struct tl_limits {
     uint64_t object_bytes;  /* largest object accepted; 4 GiB */
     uint64_t decoded_bytes; /* memory one decoded object may take; 16 GiB, at most half the address space */
-    uint64_t rows;          /* rows of a section over all batches; 2^40 */
+    uint64_t rows;          /* rows of a section over all batches; 2^40, at most 2^56 */
     uint32_t sections;      /* sections of a head; 4,096 */
     uint32_t columns;       /* columns of a section, nested ones counted; 65,536 */
     uint32_t batches;       /* record batches of a section, dictionary batches too; 65,536 */
@@ -2949,6 +2949,7 @@ TL_API tl_limits tl_limits_resolve(const tl_limits *limits)
     r.decoded_bytes = TLI_MIN(r.decoded_bytes, (uint64_t)(SIZE_MAX / 2));
     r.object_bytes = TLI_MIN(r.object_bytes, (uint64_t)(SIZE_MAX / 2));
     r.rows = r.rows != 0 ? r.rows : (uint64_t)1 << 40;
+    r.rows = TLI_MIN(r.rows, (uint64_t)1 << 56); /* times the 16 bytes of a view is a number still */
     r.sections = r.sections != 0 ? r.sections : 4096;
     r.columns = r.columns != 0 ? r.columns : 65536;
     r.batches = r.batches != 0 ? r.batches : 65536;

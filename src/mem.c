@@ -192,6 +192,7 @@ TL_API tl_limits tl_limits_resolve(const tl_limits *limits)
     r.decoded_bytes = TLI_MIN(r.decoded_bytes, (uint64_t)(SIZE_MAX / 2));
     r.object_bytes = TLI_MIN(r.object_bytes, (uint64_t)(SIZE_MAX / 2));
     r.rows = r.rows != 0 ? r.rows : (uint64_t)1 << 40;
+    r.rows = TLI_MIN(r.rows, (uint64_t)1 << 56); /* times the 16 bytes of a view is a number still */
     r.sections = r.sections != 0 ? r.sections : 4096;
     r.columns = r.columns != 0 ? r.columns : 65536;
     r.batches = r.batches != 0 ? r.batches : 65536;

@@ -26,7 +26,7 @@ typedef void (*tl_release)(void *context, const void *data, size_t size);
 typedef struct tl_limits {
     uint64_t object_bytes;  /* largest object accepted; 4 GiB */
     uint64_t decoded_bytes; /* memory one decoded object may take; 16 GiB, at most half the address space */
-    uint64_t rows;          /* rows of a section over all batches; 2^40 */
+    uint64_t rows;          /* rows of a section over all batches; 2^40, at most 2^56 */
     uint32_t sections;      /* sections of a head; 4,096 */
     uint32_t columns;       /* columns of a section, nested ones counted; 65,536 */
     uint32_t batches;       /* record batches of a section, dictionary batches too; 65,536 */

@@ -69,9 +69,21 @@ static void store_releases_once(void)
     CHECK_INT(m.live, 0);
 }
 
+static void limits_stay_sane(void)
+{
+    tl_limits most, r;
+    memset(&most, 0xff, sizeof most);
+    r = tl_limits_resolve(&most);
+    CHECK(r.rows == (uint64_t)1 << 56 && r.depth == 256 && r.decoded_bytes <= SIZE_MAX / 2
+          && r.object_bytes <= SIZE_MAX / 2);
+    r = tl_limits_resolve(NULL);
+    CHECK(r.rows == (uint64_t)1 << 40 && r.depth == 64 && r.sections == 4096);
+}
+
 static const tl_test_case cases[] = {
     TL_TEST(block_is_a_stack),
     TL_TEST(buffer_grows),
     TL_TEST(store_releases_once),
+    TL_TEST(limits_stay_sane),
 };
 TL_TEST_MAIN(cases)
