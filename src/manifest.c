@@ -252,7 +252,7 @@ TLI_FN int tli_manifest_stat(const tl_column *c, int16_t id, uint64_t *count, tl
 TLI_FN void tli_manifest_map(tli_avrowrite *w, const tli_manifest_entry *e, int16_t id)
 {
     uint64_t count = 0;
-    tl_span bound;
+    tl_span bound = tl_text(NULL);
     size_t i, n = 0;
     for (i = 0; i < e->column_count; i++)
         n += (size_t)tli_manifest_stat(&e->columns[i], id, &count, &bound);
