@@ -4,7 +4,8 @@ enum { TLI_LOG_REFRESH, TLI_LOG_WRITE, TLI_LOG_CREATE, TLI_LOG_REPAIR };
 
 enum {
     TLI_LOG_CURRENT, TLI_LOG_COMMITS, TLI_LOG_PUT, TLI_LOG_READ_BACK, TLI_LOG_POINT, TLI_LOG_LOOK, TLI_LOG_WITHDRAW,
-    TLI_LOG_LOOK_AGAIN, TLI_LOG_RESTORE, TLI_LOG_ORPHAN, TLI_LOG_MAKE_SURE, TLI_LOG_REMOVE, TLI_LOG_RESOLVE
+    TLI_LOG_LOOK_AGAIN, TLI_LOG_RESTORE, TLI_LOG_WHOSE, TLI_LOG_ORPHAN, TLI_LOG_MAKE_SURE, TLI_LOG_REMOVE,
+    TLI_LOG_RESOLVE
 };
 
 #define TLI_LOG_POINTER_BYTES 65536u /* of CURRENT; it has 2 to 21 */
@@ -433,9 +434,25 @@ TLI_FN int tli_log_looked_again(tl_log_call *call)
 TLI_FN int tli_log_restored(tl_log_call *call)
 {
     const tli_op_slot *slot = tli_op_answer(&call->op, 0);
-    if (slot->outcome == TL_OUTCOME_OK || slot->outcome == TL_OUTCOME_PRECONDITION)
+    if (slot->outcome == TL_OUTCOME_OK)
         return tli_log_moved(call);
+    if (slot->outcome == TL_OUTCOME_PRECONDITION)
+        return tli_log_get(call, TLI_LOG_WHOSE, call->plan.version);
     return tli_log_ambiguous(call, "CURRENT names the commit, which may be gone");
+}
+
+/* A commit is there: ours, or that of a writer who took the version while ours was gone. */
+TLI_FN int tli_log_whose(tl_log_call *call)
+{
+    const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    tl_span ours = tli_text_span(call->text.data, call->text.size);
+    if (slot->outcome != TL_OUTCOME_OK)
+        return tli_log_ambiguous(call, "CURRENT names a commit that cannot be read");
+    if (tl_span_equal(ours, tli_text_span(slot->body->data, slot->body->size)))
+        return tli_log_moved(call);
+    call->repaired = 0;
+    return tli_log_fail(call, TL_FAULT_ALREADY_EXISTS, TL_EXISTS, "another writer has this version",
+                        call->plan.version);
 }
 
 /* Where things stand after an ambiguous end. */
@@ -545,7 +562,8 @@ TLI_FN int tli_log_begin_asking(tl_log_call *call)
 TLI_FN int tli_log_settling(tl_log_call *call)
 {
     const tli_op_slot *slot = call->op.slot_count != 0 ? tli_op_answer(&call->op, 0) : NULL;
-    int asks = call->state == TLI_LOG_READ_BACK || call->state == TLI_LOG_LOOK || call->state == TLI_LOG_LOOK_AGAIN;
+    int pointer = call->state == TLI_LOG_LOOK || call->state == TLI_LOG_LOOK_AGAIN;
+    int asks = pointer || call->state == TLI_LOG_READ_BACK || call->state == TLI_LOG_WHOSE;
     if (call->keys == NULL || call->state <= TLI_LOG_COMMITS || call->state == TLI_LOG_ORPHAN
         || call->state == TLI_LOG_MAKE_SURE || call->state == TLI_LOG_RESOLVE)
         return tli_log_fail(call, TL_FAULT_IO, TL_CANCELLED, "cancelled", 0);
@@ -553,7 +571,7 @@ TLI_FN int tli_log_settling(tl_log_call *call)
         return 0;
     call->again = 1;
     if (asks)
-        return tli_log_get(call, call->state, call->state == TLI_LOG_READ_BACK ? call->plan.version : 0);
+        return tli_log_get(call, call->state, pointer ? 0 : call->plan.version);
     if (call->state == TLI_LOG_RESTORE)
         return tli_log_upload(call, TLI_LOG_RESTORE);
     if (call->state == TLI_LOG_WITHDRAW) {
@@ -589,6 +607,8 @@ TLI_FN int tli_log_advance(tl_op *op)
         return tli_log_looked_again(call);
     case TLI_LOG_RESTORE:
         return tli_log_restored(call);
+    case TLI_LOG_WHOSE:
+        return tli_log_whose(call);
     case TLI_LOG_ORPHAN:
         return tli_log_judge_orphan(call);
     case TLI_LOG_MAKE_SURE:
@@ -620,7 +640,7 @@ TLI_FN void tli_log_end(tl_op *op)
 TLI_FN const char *tli_log_state(const tl_op *op)
 {
     static const char *const names[] = {"CURRENT",  "COMMITS",    "PUT",     "READ-BACK", "POINT",  "LOOK",
-                                        "WITHDRAW", "LOOK-AGAIN", "RESTORE", "ORPHAN",    "SURE",   "REMOVE",
+                                        "WITHDRAW", "LOOK-AGAIN", "RESTORE", "WHOSE",     "ORPHAN", "SURE",   "REMOVE",
                                         "RESOLVE"};
     return names[((const tl_log_call *)(const void *)op)->state];
 }

@@ -14,7 +14,8 @@
    | LOOK | get CURRENT | names it, or a later one: DONE. POINT unclear: again. Else WITHDRAW. Not readable: ambiguous |
    | WITHDRAW | delete the commit | gone: LOOK-AGAIN. Else ambiguous |
    | LOOK-AGAIN | get CURRENT | somebody published it meanwhile: RESTORE. Else failed |
-   | RESTORE | put the commit, if absent | there: DONE. Else ambiguous |
+   | RESTORE | put the commit, if absent | done: DONE. Exists: WHOSE. Else ambiguous |
+   | WHOSE | get that commit | ours: DONE. Foreign: lost. Else ambiguous |
    | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Valid: POINT, then RESTORE. Torn: failed, or SURE |
    | SURE | get CURRENT | as before: REMOVE. Else conflict |
    | REMOVE | delete it | DONE |

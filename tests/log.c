@@ -719,6 +719,44 @@ static void interleavings(void)
     printf("%ld interleavings of two writers, with and without a repairer\n", worlds);
 }
 
+/* CURRENT cannot be written, the commit is withdrawn, and before that is looked at another writer takes the version: it
+   won, we lost. */
+static void withdrawn_and_taken(void)
+{
+    world w;
+    actor a, b;
+    tl_log_field f = column("a");
+    tl_completion c;
+    int has_a, has_b;
+    begin_world(&w, 1);
+    open_handle(&w, &a.log);
+    open_handle(&w, &b.log);
+    no_faults(&w);
+    w.faults[0].kind = TL_PUT;
+    w.faults[0].ending = "CURRENT";
+    w.faults[0].effect = TL_MEM_ANSWER;
+    w.faults[0].outcome = TL_OUTCOME_FAILED;
+    tl_log_add_columns(&a.call, &a.log, &f, 1);
+    for (step_actor(&w, &a); a.turn == TL_WANTS; step_actor(&w, &a)) {
+        if (strcmp(tl_op_state(&a.call.op), "LOOK-AGAIN") == 0 && b.log.state->version == 1) {
+            no_faults(&w);
+            CHECK_INT(add(&w, &b.log, &b.call, "b"), TL_OK);
+        }
+        tl_mem_serve(&w.store, &a.wants, &c);
+        (void)tl_complete(&a.call.op, &c, w.store.now);
+    }
+    CHECK_INT(b.log.state->version, 2);
+    CHECK_INT(tl_op_status(&a.call.op), TL_EXISTS);
+    CHECK_INT(a.call.fault.kind, TL_FAULT_ALREADY_EXISTS);
+    CHECK_INT(a.log.state->version, 1);
+    CHECK_INT(look(&w, "a", &has_a, "b", &has_b), 2);
+    CHECK(!has_a && has_b);
+    CHECK_INT(tl_op_end(&a.call.op), TL_OK);
+    tl_log_free(&a.log);
+    tl_log_free(&b.log);
+    tl_mem_free(&w.store);
+}
+
 /* ---- cancels, memory ---- */
 
 static void cancels(void)
@@ -944,7 +982,7 @@ static void in_a_folder(void)
 
 static const tl_test_case cases[] = {
     TL_TEST(every_recorded_run), TL_TEST(stale_and_schemaless), TL_TEST(every_answer), TL_TEST(crashes),
-    TL_TEST(torn_commits), TL_TEST(interleavings), TL_TEST(cancels), TL_TEST(memory_fails),
-    TL_TEST(what_a_refresh_costs), TL_TEST(misuse), TL_TEST(in_a_folder),
+    TL_TEST(torn_commits), TL_TEST(interleavings), TL_TEST(withdrawn_and_taken), TL_TEST(cancels),
+    TL_TEST(memory_fails), TL_TEST(what_a_refresh_costs), TL_TEST(misuse), TL_TEST(in_a_folder),
 };
 TL_TEST_MAIN(cases)
