@@ -2296,7 +2296,8 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
    | LOOK | get CURRENT | names it, or a later one: DONE. POINT unclear: again. Else WITHDRAW. Not readable: ambiguous |
    | WITHDRAW | delete the commit | gone: LOOK-AGAIN. Else ambiguous |
    | LOOK-AGAIN | get CURRENT | somebody published it meanwhile: RESTORE. Else failed |
-   | RESTORE | put the commit, if absent | there: DONE. Else ambiguous |
+   | RESTORE | put the commit, if absent | done: DONE. Exists: WHOSE. Else ambiguous |
+   | WHOSE | get that commit | ours: DONE. Foreign: lost. Else ambiguous |
    | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Valid: POINT, then RESTORE. Torn: failed, or SURE |
    | SURE | get CURRENT | as before: REMOVE. Else conflict |
    | REMOVE | delete it | DONE |
@@ -21511,7 +21512,8 @@ typedef struct tli_scan_key {
     uint8_t truncated; /* bytes that may be cut: a text's bounds */
     int64_t integer;
     double real;
-    int64_t high; /* of a wide one (decimals) */
+    double real_to; /* of a value: it may be anything from `real` to this */
+    int64_t high;   /* of a wide one (decimals) */
     uint64_t low;
     tl_span bytes;
     uint8_t uuid[16];
@@ -21755,8 +21757,7 @@ TLI_FN int tli_scan_int_key(const tl_field *f, int64_t value, tli_scan_key *key)
     }
 }
 
-/* The value of a condition on a column. 0: it is of another type. */
-TLI_FN int tli_scan_key_of(const tl_field *f, const tl_value *v, tli_scan_key *key)
+TLI_FN int tli_scan_key_exactly(const tl_field *f, const tl_value *v, tli_scan_key *key)
 {
     key->truncated = 0;
     if (f->type == TL_ICEBERG_OTHER)
@@ -21785,6 +21786,34 @@ TLI_FN int tli_scan_key_of(const tl_field *f, const tl_value *v, tli_scan_key *k
     default:
         return v->text.data != NULL && tli_scan_text_key(f, v->text, key);
     }
+}
+
+/* A number that no float is exactly: some engines round it to one for a column of floats, others widen the column. What
+   holds for both is what holds for all numbers between. */
+TLI_FN void tli_scan_round(const tl_field *f, tli_scan_key *key)
+{
+    const double most = 3.4028234663852886e38;
+    double rounded;
+    key->real_to = key->real;
+    if (f->type != TL_ICEBERG_FLOAT || key->kind != TLI_SCAN_REAL || tli_scan_nan(key->real - key->real))
+        return; /* NaN and the infinities are floats */
+    if (key->real > most || key->real < -most) {
+        key->kind = TLI_SCAN_UNKNOWN;
+        return;
+    }
+    rounded = (double)(float)key->real;
+    key->real_to = TLI_MAX(key->real, rounded);
+    key->real = TLI_MIN(key->real, rounded);
+}
+
+/* The value of a condition on a column. 0: it is of another type. */
+TLI_FN int tli_scan_key_of(const tl_field *f, const tl_value *v, tli_scan_key *key)
+{
+    int ok;
+    key->real = 0;
+    ok = tli_scan_key_exactly(f, v, key);
+    tli_scan_round(f, key);
+    return ok;
 }
 
 /* ---- filters ---- */
@@ -21889,7 +21918,9 @@ TLI_FN int tli_scan_above(const tli_scan_key *value, const tli_scan_key *high)
 
 TLI_FN int tli_scan_below(const tli_scan_key *value, const tli_scan_key *low)
 {
-    return low->kind == value->kind && low->kind != TLI_SCAN_UNKNOWN && tli_scan_order(value, low) < 0;
+    if (low->kind != value->kind || low->kind == TLI_SCAN_UNKNOWN)
+        return 0;
+    return value->kind == TLI_SCAN_REAL ? value->real_to < low->real : tli_scan_order(value, low) < 0;
 }
 
 /* Nothing lies beyond a bound, seen from a value that equals it. But it does where the bound may be cut, and beyond
@@ -21898,7 +21929,8 @@ TLI_FN int tli_scan_touches(const tli_scan_key *value, const tli_scan_key *bound
 {
     return bound->kind == value->kind && bound->kind != TLI_SCAN_UNKNOWN && !bound->truncated
            && tli_scan_order(value, bound) == 0
-           && (value->kind != TLI_SCAN_REAL || value->real < 0 || value->real > 0);
+           && (value->kind != TLI_SCAN_REAL
+               || (!(value->real < value->real_to) && (value->real < 0 || value->real > 0)));
 }
 
 /* Can a row with `column compare value` be there? NaN is greater than every number in the engines that read these
@@ -24117,6 +24149,7 @@ TLI_FN int tli_tslog_schema(tli_tsfield_source *s, const tl_json_node *node, tl_
     static const char *const names[] = {"columns", "metadata"};
     const tl_json_node *v[2];
     tl_log_fields fields;
+    TLI_FILL(&fields, 0, sizeof fields);
     if (!tl_json_present(node))
         return 1;
     m->has_schema = 1;
@@ -27995,7 +28028,8 @@ enum { TLI_LOG_REFRESH, TLI_LOG_WRITE, TLI_LOG_CREATE, TLI_LOG_REPAIR };
 
 enum {
     TLI_LOG_CURRENT, TLI_LOG_COMMITS, TLI_LOG_PUT, TLI_LOG_READ_BACK, TLI_LOG_POINT, TLI_LOG_LOOK, TLI_LOG_WITHDRAW,
-    TLI_LOG_LOOK_AGAIN, TLI_LOG_RESTORE, TLI_LOG_ORPHAN, TLI_LOG_MAKE_SURE, TLI_LOG_REMOVE, TLI_LOG_RESOLVE
+    TLI_LOG_LOOK_AGAIN, TLI_LOG_RESTORE, TLI_LOG_WHOSE, TLI_LOG_ORPHAN, TLI_LOG_MAKE_SURE, TLI_LOG_REMOVE,
+    TLI_LOG_RESOLVE
 };
 
 #define TLI_LOG_POINTER_BYTES 65536u /* of CURRENT; it has 2 to 21 */
@@ -28424,9 +28458,25 @@ TLI_FN int tli_log_looked_again(tl_log_call *call)
 TLI_FN int tli_log_restored(tl_log_call *call)
 {
     const tli_op_slot *slot = tli_op_answer(&call->op, 0);
-    if (slot->outcome == TL_OUTCOME_OK || slot->outcome == TL_OUTCOME_PRECONDITION)
+    if (slot->outcome == TL_OUTCOME_OK)
         return tli_log_moved(call);
+    if (slot->outcome == TL_OUTCOME_PRECONDITION)
+        return tli_log_get(call, TLI_LOG_WHOSE, call->plan.version);
     return tli_log_ambiguous(call, "CURRENT names the commit, which may be gone");
+}
+
+/* A commit is there: ours, or that of a writer who took the version while ours was gone. */
+TLI_FN int tli_log_whose(tl_log_call *call)
+{
+    const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    tl_span ours = tli_text_span(call->text.data, call->text.size);
+    if (slot->outcome != TL_OUTCOME_OK)
+        return tli_log_ambiguous(call, "CURRENT names a commit that cannot be read");
+    if (tl_span_equal(ours, tli_text_span(slot->body->data, slot->body->size)))
+        return tli_log_moved(call);
+    call->repaired = 0;
+    return tli_log_fail(call, TL_FAULT_ALREADY_EXISTS, TL_EXISTS, "another writer has this version",
+                        call->plan.version);
 }
 
 /* Where things stand after an ambiguous end. */
@@ -28536,7 +28586,8 @@ TLI_FN int tli_log_begin_asking(tl_log_call *call)
 TLI_FN int tli_log_settling(tl_log_call *call)
 {
     const tli_op_slot *slot = call->op.slot_count != 0 ? tli_op_answer(&call->op, 0) : NULL;
-    int asks = call->state == TLI_LOG_READ_BACK || call->state == TLI_LOG_LOOK || call->state == TLI_LOG_LOOK_AGAIN;
+    int pointer = call->state == TLI_LOG_LOOK || call->state == TLI_LOG_LOOK_AGAIN;
+    int asks = pointer || call->state == TLI_LOG_READ_BACK || call->state == TLI_LOG_WHOSE;
     if (call->keys == NULL || call->state <= TLI_LOG_COMMITS || call->state == TLI_LOG_ORPHAN
         || call->state == TLI_LOG_MAKE_SURE || call->state == TLI_LOG_RESOLVE)
         return tli_log_fail(call, TL_FAULT_IO, TL_CANCELLED, "cancelled", 0);
@@ -28544,7 +28595,7 @@ TLI_FN int tli_log_settling(tl_log_call *call)
         return 0;
     call->again = 1;
     if (asks)
-        return tli_log_get(call, call->state, call->state == TLI_LOG_READ_BACK ? call->plan.version : 0);
+        return tli_log_get(call, call->state, pointer ? 0 : call->plan.version);
     if (call->state == TLI_LOG_RESTORE)
         return tli_log_upload(call, TLI_LOG_RESTORE);
     if (call->state == TLI_LOG_WITHDRAW) {
@@ -28580,6 +28631,8 @@ TLI_FN int tli_log_advance(tl_op *op)
         return tli_log_looked_again(call);
     case TLI_LOG_RESTORE:
         return tli_log_restored(call);
+    case TLI_LOG_WHOSE:
+        return tli_log_whose(call);
     case TLI_LOG_ORPHAN:
         return tli_log_judge_orphan(call);
     case TLI_LOG_MAKE_SURE:
@@ -28611,7 +28664,7 @@ TLI_FN void tli_log_end(tl_op *op)
 TLI_FN const char *tli_log_state(const tl_op *op)
 {
     static const char *const names[] = {"CURRENT",  "COMMITS",    "PUT",     "READ-BACK", "POINT",  "LOOK",
-                                        "WITHDRAW", "LOOK-AGAIN", "RESTORE", "ORPHAN",    "SURE",   "REMOVE",
+                                        "WITHDRAW", "LOOK-AGAIN", "RESTORE", "WHOSE",     "ORPHAN", "SURE",   "REMOVE",
                                         "RESOLVE"};
     return names[((const tl_log_call *)(const void *)op)->state];
 }

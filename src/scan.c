@@ -53,7 +53,8 @@ typedef struct tli_scan_key {
     uint8_t truncated; /* bytes that may be cut: a text's bounds */
     int64_t integer;
     double real;
-    int64_t high; /* of a wide one (decimals) */
+    double real_to; /* of a value: it may be anything from `real` to this */
+    int64_t high;   /* of a wide one (decimals) */
     uint64_t low;
     tl_span bytes;
     uint8_t uuid[16];
@@ -297,8 +298,7 @@ TLI_FN int tli_scan_int_key(const tl_field *f, int64_t value, tli_scan_key *key)
     }
 }
 
-/* The value of a condition on a column. 0: it is of another type. */
-TLI_FN int tli_scan_key_of(const tl_field *f, const tl_value *v, tli_scan_key *key)
+TLI_FN int tli_scan_key_exactly(const tl_field *f, const tl_value *v, tli_scan_key *key)
 {
     key->truncated = 0;
     if (f->type == TL_ICEBERG_OTHER)
@@ -327,6 +327,34 @@ TLI_FN int tli_scan_key_of(const tl_field *f, const tl_value *v, tli_scan_key *k
     default:
         return v->text.data != NULL && tli_scan_text_key(f, v->text, key);
     }
+}
+
+/* A number that no float is exactly: some engines round it to one for a column of floats, others widen the column. What
+   holds for both is what holds for all numbers between. */
+TLI_FN void tli_scan_round(const tl_field *f, tli_scan_key *key)
+{
+    const double most = 3.4028234663852886e38;
+    double rounded;
+    key->real_to = key->real;
+    if (f->type != TL_ICEBERG_FLOAT || key->kind != TLI_SCAN_REAL || tli_scan_nan(key->real - key->real))
+        return; /* NaN and the infinities are floats */
+    if (key->real > most || key->real < -most) {
+        key->kind = TLI_SCAN_UNKNOWN;
+        return;
+    }
+    rounded = (double)(float)key->real;
+    key->real_to = TLI_MAX(key->real, rounded);
+    key->real = TLI_MIN(key->real, rounded);
+}
+
+/* The value of a condition on a column. 0: it is of another type. */
+TLI_FN int tli_scan_key_of(const tl_field *f, const tl_value *v, tli_scan_key *key)
+{
+    int ok;
+    key->real = 0;
+    ok = tli_scan_key_exactly(f, v, key);
+    tli_scan_round(f, key);
+    return ok;
 }
 
 /* ---- filters ---- */
@@ -431,7 +459,9 @@ TLI_FN int tli_scan_above(const tli_scan_key *value, const tli_scan_key *high)
 
 TLI_FN int tli_scan_below(const tli_scan_key *value, const tli_scan_key *low)
 {
-    return low->kind == value->kind && low->kind != TLI_SCAN_UNKNOWN && tli_scan_order(value, low) < 0;
+    if (low->kind != value->kind || low->kind == TLI_SCAN_UNKNOWN)
+        return 0;
+    return value->kind == TLI_SCAN_REAL ? value->real_to < low->real : tli_scan_order(value, low) < 0;
 }
 
 /* Nothing lies beyond a bound, seen from a value that equals it. But it does where the bound may be cut, and beyond
@@ -440,7 +470,8 @@ TLI_FN int tli_scan_touches(const tli_scan_key *value, const tli_scan_key *bound
 {
     return bound->kind == value->kind && bound->kind != TLI_SCAN_UNKNOWN && !bound->truncated
            && tli_scan_order(value, bound) == 0
-           && (value->kind != TLI_SCAN_REAL || value->real < 0 || value->real > 0);
+           && (value->kind != TLI_SCAN_REAL
+               || (!(value->real < value->real_to) && (value->real < 0 || value->real > 0)));
 }
 
 /* Can a row with `column compare value` be there? NaN is greater than every number in the engines that read these

@@ -331,6 +331,7 @@ TLI_FN int tli_tslog_schema(tli_tsfield_source *s, const tl_json_node *node, tl_
     static const char *const names[] = {"columns", "metadata"};
     const tl_json_node *v[2];
     tl_log_fields fields;
+    TLI_FILL(&fields, 0, sizeof fields);
     if (!tl_json_present(node))
         return 1;
     m->has_schema = 1;

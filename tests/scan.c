@@ -543,5 +543,44 @@ static void refusals(void)
     tl_table_drop(t);
 }
 
-static const tl_test_case cases[] = {TL_TEST(no_match_is_left_out), TL_TEST(clear_cases), TL_TEST(refusals)};
+/* A column of floats where all rows are 0.1f (more than 0.1) or 0.7f (less than 0.7): engines that round the literal to
+   a float find them, engines that widen the column do not. Neither may miss a file. */
+static void literals_between_floats(void)
+{
+    static const double numbers[2] = {0.1, 0.7};
+    size_t i, k;
+    for (i = 0; i < 2; i++) {
+        float single = (float)numbers[i];
+        double other = numbers[i] < (double)single ? numbers[i] + 1 : numbers[i] - 1;
+        uint32_t bits;
+        char bound[4];
+        tl_field f;
+        tl_column c;
+        tl_value v = tl_f64(numbers[i]);
+        tli_scan_range r;
+        tli_scan_key key;
+        memset(&f, 0, sizeof f);
+        memset(&c, 0, sizeof c);
+        memcpy(&bits, &single, 4);
+        for (k = 0; k < 4; k++)
+            bound[k] = (char)(bits >> (8 * k));
+        f.type = TL_ICEBERG_FLOAT;
+        c.lower = c.upper = tli_text_span(bound, 4);
+        c.has_nans = 1;
+        tli_scan_range_of(&f, &c, &r);
+        CHECK(tli_scan_key_of(&f, &v, &key));
+        CHECK(tli_scan_may(&r, TL_EQUAL, &key) && tli_scan_may(&r, TL_LESS_EQUAL, &key)
+              && tli_scan_may(&r, TL_GREATER_EQUAL, &key));
+        CHECK(tli_scan_may(&r, TL_LESS, &key) || !((double)single < numbers[i]));
+        CHECK(tli_scan_may(&r, TL_GREATER, &key) || !((double)single > numbers[i]));
+        v = tl_f64(other);
+        CHECK(tli_scan_key_of(&f, &v, &key) && !tli_scan_may(&r, TL_EQUAL, &key));
+        f.type = TL_ICEBERG_DOUBLE; /* widened since: the literal counts as it is */
+        v = tl_f64(numbers[i]);
+        CHECK(tli_scan_key_of(&f, &v, &key) && !tli_scan_may(&r, TL_EQUAL, &key));
+    }
+}
+
+static const tl_test_case cases[] = {TL_TEST(literals_between_floats), TL_TEST(no_match_is_left_out),
+                                    TL_TEST(clear_cases), TL_TEST(refusals)};
 TL_TEST_MAIN(cases)
