@@ -2224,6 +2224,7 @@ TL_API void tl_lake_bar(tl_lake *lake, const tl_table *table);
    EXACT n    get vn (options.version) -> LIST-FILE, DONE or NONE
    A list or manifest that is not there: the version was expired meanwhile: PEEK; of an exact version, or of the same
    version again: FAILED.
+   A table that was dropped and made anew up to the same version is not told apart from the old one.
    A third PEEK: FAILED. Whatever keeps the head from being had or decoded means "no head", with the
    reason kept in why_no_head. Any other bad answer: FAILED; only "not found" means absent. */
 #ifndef TIMELAKE_NO_LAKE
@@ -2303,8 +2304,9 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
    | REMOVE | delete it | DONE |
    | RESOLVE | get CURRENT | READ-BACK |
 
-   Nothing that CURRENT may name is ever deleted. A lost race is TL_CONFLICT (the winner has moved CURRENT already) or
-   TL_EXISTS (not yet). After TL_AMBIGUOUS tl_log_resolve finds out. Requests are not sent twice by themselves. */
+   Nothing that CURRENT may name is ever deleted; in REMOVE that rests on the caller's word that no writer is at work. A
+   lost race is TL_CONFLICT (the winner has moved CURRENT already) or TL_EXISTS (not yet). After TL_AMBIGUOUS
+   tl_log_resolve finds out. Requests are not sent twice by themselves. */
 #ifndef TIMELAKE_NO_LOG
 
 /* Borrowed by tl_log_init and everything that uses the handle. Zero: the defaults. */

@@ -17,6 +17,7 @@
    EXACT n    get vn (options.version) -> LIST-FILE, DONE or NONE
    A list or manifest that is not there: the version was expired meanwhile: PEEK; of an exact version, or of the same
    version again: FAILED.
+   A table that was dropped and made anew up to the same version is not told apart from the old one.
    A third PEEK: FAILED. Whatever keeps the head from being had or decoded means "no head", with the
    reason kept in why_no_head. Any other bad answer: FAILED; only "not found" means absent. */
 #ifndef TIMELAKE_NO_LAKE

@@ -21,8 +21,9 @@
    | REMOVE | delete it | DONE |
    | RESOLVE | get CURRENT | READ-BACK |
 
-   Nothing that CURRENT may name is ever deleted. A lost race is TL_CONFLICT (the winner has moved CURRENT already) or
-   TL_EXISTS (not yet). After TL_AMBIGUOUS tl_log_resolve finds out. Requests are not sent twice by themselves. */
+   Nothing that CURRENT may name is ever deleted; in REMOVE that rests on the caller's word that no writer is at work. A
+   lost race is TL_CONFLICT (the winner has moved CURRENT already) or TL_EXISTS (not yet). After TL_AMBIGUOUS
+   tl_log_resolve finds out. Requests are not sent twice by themselves. */
 #ifndef TIMELAKE_NO_LOG
 
 /* Borrowed by tl_log_init and everything that uses the handle. Zero: the defaults. */
