@@ -214,6 +214,8 @@ static void use(world *w, tl_table *t, uint32_t how)
     }
     if (how & 2)
         tl_lake_forget(&w->lake, location);
+    if (how & 3) /* what the lake does not know any more does not bind an unchecked load */
+        w->confirmed = 0;
     if (st == TL_OK) { /* rows outlive their table */
         TIMELAKE_ASSERT(array.length > 0 && array.n_children == schema.n_children);
         array.release(&array);
