@@ -88,7 +88,6 @@ TL_API int64_t tl_curl_now(void);
 #include <time.h>
 
 #define TL_CURL_HEAD 65536  /* most header bytes of an answer */
-#define TL_CURL_ERROR 65536 /* of an error document this much is kept */
 
 typedef struct tl_curl_transfer {
     struct tl_curl_transfer *next;
@@ -193,22 +192,25 @@ static size_t tl_curl_on_header(char *data, size_t one, size_t n, void *user)
     return t->no_memory ? 0 : n;
 }
 
-/* Bytes of an object up to what is accepted; of an error the beginning. */
+/* Bytes of an object or a listing up to what is accepted; of all else the beginning. */
 static size_t tl_curl_on_body(char *data, size_t one, size_t n, void *user)
 {
     tl_curl_transfer *t = (tl_curl_transfer *)user;
+    uint64_t most, room;
+    size_t size;
     long status = 0;
-    int good;
+    int wanted;
     (void)one;
     curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
-    good = status >= 200 && status < 300;
-    if (good && (t->request.accept < t->body_size || n > t->request.accept - t->body_size)) {
+    wanted = status >= 200 && status < 300 && (t->request.kind == TL_GET || t->request.kind == TL_LIST);
+    most = wanted ? tl_http_most(&t->request) : TL_HTTP_SAID;
+    room = t->body_size < most ? most - t->body_size : 0;
+    if (wanted && n > room) {
         t->too_large = 1;
         return 0;
     }
-    if (!good && t->body_size + n > TL_CURL_ERROR)
-        return n;
-    t->no_memory |= !tl_curl_append(&t->body, &t->body_size, &t->body_capacity, data, n);
+    size = n < room ? n : (size_t)room;
+    t->no_memory |= !tl_curl_append(&t->body, &t->body_size, &t->body_capacity, data, size);
     return t->no_memory ? 0 : n;
 }
 
@@ -465,7 +467,7 @@ static void tl_curl_read(tl_curl_transfer *t, tl_http_answer *a)
     r.now = tl_curl_now();
     tl_http_read(t->curl->store, &t->request, &r, a);
     if (r.status == 0) {
-        snprintf(a->text, sizeof a->text, "%s", t->too_large ? "the object is larger than the request accepts"
+        snprintf(a->text, sizeof a->text, "%s", t->too_large ? "the answer is larger than the request accepts"
                                                 : t->no_memory ? "no memory"
                                                 : t->error[0] != 0 ? t->error : curl_easy_strerror(t->result));
         a->completion.text = tl_text(a->text);

@@ -141,6 +141,13 @@ TL_API void tl_http_read(const tl_http_store *store, const tl_request *request, 
                          tl_http_answer *answer);
 TL_API void tl_http_answer_free(tl_http_answer *answer);
 
+/* The most body bytes to keep of a good answer: of an object what the request accepts, of a listing 32 MiB (a page of
+   S3 has up to 4, of Azure up to 17); more: stop receiving, it failed. What puts, deletes and failures bring is a word
+   for people: 64 KiB are kept, the rest is thrown away, and nothing fails of it. */
+TL_API uint64_t tl_http_most(const tl_request *request);
+#define TL_HTTP_LISTING (UINT64_C(32) << 20)
+#define TL_HTTP_SAID 65536
+
 /* The value of a header line, without white space around it; absent when there is none. Names without case. */
 TL_API tl_span tl_http_header_value(tl_span head, const char *name);
 #endif /* TIMELAKE_HTTP_H */
@@ -2183,6 +2190,7 @@ static void tl_http_error(tl_http_answer *a, tl_span body, char *message, size_t
     message[0] = 0;
     if (body.size == 0)
         return;
+    body.size = body.size < TL_HTTP_SAID ? body.size : TL_HTTP_SAID;
     tl_http_xml_begin(&x, body);
     for (;;) {
         tl_http_event event = tl_http_xml_next(&x);
@@ -2471,8 +2479,8 @@ static void tl_http_read_list(tl_http_dialect dialect, const tl_request *q, cons
     for (i += 3; i < q->key.size && q->key.data[i] != '/'; i++)
         continue;
     l.lead = tl_http_span(q->key.data, i < q->key.size ? i + 1 : q->key.size);
-    if (r->body.size > q->accept) {
-        tl_http_fail(a, "the listing is larger than the request accepts");
+    if (r->body.size > TL_HTTP_LISTING) {
+        tl_http_fail(a, "the listing is larger than 32 MiB");
         return;
     }
     done = tl_http_list_read(&l, r->body, q->key);
@@ -2491,6 +2499,11 @@ static void tl_http_read_delete(const tl_request *q, const tl_http_response *r, 
         tl_http_verdict(a, TL_OUTCOME_OK);
     else
         tl_http_other(q, r, a);
+}
+
+TL_API uint64_t tl_http_most(const tl_request *request)
+{
+    return request->kind == TL_GET ? request->accept : request->kind == TL_LIST ? TL_HTTP_LISTING : TL_HTTP_SAID;
 }
 
 TL_API void tl_http_read(const tl_http_store *store, const tl_request *request, const tl_http_response *response,

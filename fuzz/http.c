@@ -32,6 +32,7 @@ static void check_completion(const tl_request *q, const tl_http_response *r, con
     TIMELAKE_ASSERT(c->outcome != TL_OUTCOME_PRECONDITION || (q->kind == TL_PUT && q->condition != TL_ALWAYS));
     TIMELAKE_ASSERT(!write || !r->retried || c->outcome == TL_OUTCOME_OK || c->outcome == TL_OUTCOME_UNKNOWN);
     TIMELAKE_ASSERT(write || c->outcome != TL_OUTCOME_UNKNOWN);
+    TIMELAKE_ASSERT(q->kind != TL_GET || tl_http_most(q) == q->accept);
     TIMELAKE_ASSERT(c->body.size <= q->accept && within(c->body, r->body.data, r->body.size));
     TIMELAKE_ASSERT(within(c->etag, r->head.data, r->head.size));
     TIMELAKE_ASSERT(c->outcome == TL_OUTCOME_OK || (c->entry_count == 0 && c->body.size == 0));

@@ -840,6 +840,61 @@ static void lost_attempts(void)
     CHECK_INT(answered(TL_PUT, TL_IF_ABSENT, 202, "", "", 0).completion.outcome, TL_OUTCOME_UNKNOWN);
 }
 
+/* What a request accepts bounds objects; machines leave it 0 for all else. */
+static void accepted_sizes(void)
+{
+    static const char listing[] = "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>p/x</Key>"
+                                  "<Size>3</Size></Contents></ListBucketResult>";
+    tl_http_store store;
+    tl_http_response r;
+    tl_http_answer a;
+    tl_request q = ask(TL_LIST, "s3://b/p/");
+    char *large = (char *)malloc((size_t)TL_HTTP_LISTING + 1);
+    tl_http_init(&store, TL_HTTP_S3);
+    memset(&r, 0, sizeof r);
+    r.status = 200;
+    r.body = tl_text(listing);
+    q.accept = 0;
+    CHECK(tl_http_most(&q) == TL_HTTP_LISTING);
+    tl_http_read(&store, &q, &r, &a);
+    CHECK_INT(a.completion.outcome, TL_OUTCOME_OK);
+    CHECK_INT(a.completion.entry_count, 1);
+    tl_http_answer_free(&a);
+    CHECK(large != NULL);
+    if (large == NULL)
+        return;
+    memset(large, ' ', (size_t)TL_HTTP_LISTING + 1);
+    memcpy(large, listing, sizeof listing - 1); /* white space may follow */
+    r.body = piece(large, (size_t)TL_HTTP_LISTING);
+    tl_http_read(&store, &q, &r, &a);
+    CHECK_INT(a.completion.outcome, TL_OUTCOME_OK);
+    tl_http_answer_free(&a);
+    r.body.size++;
+    tl_http_read(&store, &q, &r, &a);
+    CHECK_INT(a.completion.outcome, TL_OUTCOME_FAILED);
+    CHECK_INT(a.completion.entry_count, 0);
+    tl_http_answer_free(&a);
+    q = ask(TL_PUT, "s3://b/x"); /* of moto; and of a server with a lot to say */
+    q.accept = 0;
+    CHECK_INT(tl_http_most(&q), TL_HTTP_SAID);
+    tl_http_read(&store, &q, &r, &a);
+    CHECK_INT(a.completion.outcome, TL_OUTCOME_OK);
+    tl_http_answer_free(&a);
+    q.kind = TL_DELETE;
+    tl_http_read(&store, &q, &r, &a);
+    CHECK_INT(a.completion.outcome, TL_OUTCOME_OK);
+    tl_http_answer_free(&a);
+    q = ask(TL_GET, "s3://b/x");
+    q.accept = 2;
+    r.body = tl_text("abc");
+    CHECK_INT(tl_http_most(&q), 2);
+    tl_http_read(&store, &q, &r, &a);
+    CHECK_INT(a.completion.outcome, TL_OUTCOME_FAILED);
+    CHECK_INT(a.completion.body.size, 0);
+    tl_http_answer_free(&a);
+    free(large);
+}
+
 /* Ranges that do not fit what was asked for. */
 static void ranges(void)
 {
@@ -891,6 +946,7 @@ static const tl_test_case cases[] = {
     TL_TEST(options),
     TL_TEST(hints),
     TL_TEST(lost_attempts),
+    TL_TEST(accepted_sizes),
     TL_TEST(ranges),
 };
 TL_TEST_MAIN(cases)

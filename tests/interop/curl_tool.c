@@ -1,7 +1,7 @@
 /* Requests one after another over adapters/timelake_curl.h, for tests/interop/stores.py:
    curl_tool URL RETRIES TIMEOUT_MS OPERATION...   where URL is the folder of all names, an OPERATION
        absent NAME BODY | match NAME BODY | put NAME BODY | get NAME | range NAME OFFSET LENGTH | none-match NAME |
-       stat NAME | list NAME MOST | delete NAME | race NAME WRITERS
+       stat NAME | list NAME MOST | delete NAME | race NAME WRITERS | load TABLE | chain TABLE (without its head)
    The ETag of match and none-match is the last one seen. A line each: outcome, size or names, what was said; then the
    number of requests and connections. Endpoint, keys: from the environment. */
 #ifndef _DEFAULT_SOURCE
@@ -75,22 +75,47 @@ static void race(tl_curl *curl, tl_request *q, unsigned writers)
     printf("winners %u\n", winners);
 }
 
+/* Opens a table; prints its version and files, requests and round trips, listings. */
+static void load(tl_curl *curl, const char *table, int no_head)
+{
+    tl_lake lake;
+    tl_load l;
+    tl_load_options o;
+    tl_files files;
+    memset(&o, 0, sizeof o);
+    o.no_head = (uint8_t)no_head;
+    (void)tl_lake_init(&lake, NULL);
+    tl_load_begin(&l, &lake, tl_text(table), &o);
+    if (tl_curl_run(curl, &l.op) == TL_OK && tl_head_files(&l.table->head, &files, NULL) == TL_OK)
+        printf("version %llu, %u files, %u requests, %u round trips\n", (unsigned long long)l.table->version,
+               (unsigned)files.count, (unsigned)tl_op_requests(&l.op), (unsigned)tl_op_round_trips(&l.op));
+    else
+        printf("%s | %s: %.*s\n", tl_status_text(tl_op_status(&l.op)), tl_op_error(&l.op)->text,
+               (int)tl_op_error_store(&l.op).size, tl_op_error_store(&l.op).data);
+    (void)tl_op_end(&l.op);
+    tl_lake_free(&lake);
+}
+
 static int operation(tl_curl *curl, const char *url, char **a)
 {
     static const char *const names[] = {"absent", "match", "put", "get", "range", "none-match", "stat", "list",
-                                        "delete", "race"};
-    static const int takes[] = {3, 3, 3, 2, 4, 2, 2, 3, 2, 3};
+                                        "delete", "race", "load", "chain"};
+    static const int takes[] = {3, 3, 3, 2, 4, 2, 2, 3, 2, 3, 2, 2};
     static char key[4096];
     tl_request q;
     tl_span body;
     size_t i;
     memset(&q, 0, sizeof q);
     q.token = 1;
-    for (i = 0; i < 10 && strcmp(names[i], a[0]) != 0; i++)
+    for (i = 0; i < 12 && strcmp(names[i], a[0]) != 0; i++)
         continue;
-    if (i == 10)
+    if (i == 12)
         return 0;
     snprintf(key, sizeof key, "%s%s", url, a[1]);
+    if (i >= 10) {
+        load(curl, key, i == 11);
+        return takes[i];
+    }
     q.key = tl_text(key);
     q.kind = i < 3 ? TL_PUT : i < 6 ? TL_GET : i == 6 ? TL_STAT : i == 7 ? TL_LIST : TL_DELETE;
     q.condition = i == 0 ? TL_IF_ABSENT : i == 1 ? TL_IF_MATCH : i == 5 ? TL_IF_NONE_MATCH : TL_ALWAYS;
@@ -98,7 +123,7 @@ static int operation(tl_curl *curl, const char *url, char **a)
     q.length = i == 4 ? strtoull(a[3], NULL, 10) : TL_WHOLE;
     q.offset = i == 4 ? strtoull(a[2], NULL, 10) : 0;
     q.max_keys = i == 7 ? (uint32_t)atoi(a[2]) : 0;
-    q.accept = 1 << 16;
+    q.accept = q.kind == TL_GET ? 1 << 16 : 0; /* as machines ask */
     body = tl_text(i < 3 ? a[2] : "");
     q.body = &body;
     q.body_count = 1;

@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 TOOL = os.path.join(TOP, "build", "interop", "curl")
+WAREHOUSE = os.path.join(TOP, "tests", "data", "warehouse")
 TLAKE = os.path.join(TOP, "build", "interop", "tlake-curl")
 BIN = os.path.dirname(sys.executable)
 SECRET = "secretsecretsecretsecret"
@@ -127,7 +128,8 @@ class Bad(BaseHTTPRequestHandler):
             time.sleep(4)
             self.drop()
         else:
-            self.answer(200, ETag='"e%d"' % n)
+            body = b"said " * 30000 if "wordy" in self.path else b"<Result/>"
+            self.answer(200, body, ETag='"e%d"' % n)
 
     def do_GET(self):
         n = self.hit()
@@ -147,6 +149,10 @@ class Bad(BaseHTTPRequestHandler):
             self.drop()
         elif "large" in self.path:
             self.answer(200, b"x" * 1000000)
+        elif "list-type" in self.path:  # a page of 5,000 long names, or one that never ends
+            name = b"<Contents><Key>p/%s</Key><Size>1</Size></Contents>" % (b"x" * 1000)
+            body = b"<ListBucketResult><IsTruncated>false</IsTruncated>" + name * 5000
+            self.answer(200, body * 8 if "prefix=endless" in self.path else body + b"</ListBucketResult>")
         elif "busy" in self.path and n < 3:
             self.answer(503, b"<Error><Code>SlowDown</Code></Error>")
         elif "echo" in self.path:
@@ -157,7 +163,11 @@ class Bad(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def do_DELETE(self):
-        self.answer(503 if self.hit() == 1 else 204)
+        n = self.hit()
+        if "wordy" in self.path:
+            self.answer(200, b"said " * 30000)
+        else:
+            self.answer(503 if n == 1 else 204)
 
     def hit(self):
         key = self.command + " " + self.path
@@ -195,6 +205,9 @@ def bad_server():
     check("a lost put", ask("put first {}")[0], "ok 0")
     check("a lost delete", ask("delete first")[0], "ok 0")
     check("a put that keeps failing", ask("put fail2 {}", retries=1)[0], "unknown 0")
+    # Answers to writes may say what they like.
+    check("a body in the answer", ask("absent told {} delete told put wordy {} delete wordy")[:-1],
+          ["ok 0"] * 4)
     # Redirects of writes are not followed.
     check("307 to a put", ask("put away {}")[0], "failed 0")
     check("how often elsewhere", seen["PUT /b/elsewhere"], 0)
@@ -204,6 +217,9 @@ def bad_server():
     check("a body cut off", ask("get cut", retries=1)[0], "failed 0 0:")
     check("too large", ask("get large")[0], "failed 0 0:")
     check("how often it came", seen["GET /b/large"], 1)
+    check("a large page", len(ask("list p/ 0")[0].split()), 5002)
+    check("an endless page", ask("list endless 0")[0], "failed 0")
+    check("how often it came", seen["GET /b?encoding-type=url&list-type=2&prefix=endless"], 1)
     check("a clock 18 years off", ask("get skew get skew")[:2], ["ok 8 0:20441106", "ok 8 0:20441106"])
     check("a secret sent back", ask("get echo")[0], "failed 0 0:")
     nobody = free_port()
@@ -234,7 +250,25 @@ def moto():
               ["ok 0 s3://lake/t/b+%20é=1 s3://lake/t/c=1", "ok 0 s3://lake/t/r=10"])
         check("a stale ETag", words(requests("s3://lake/t/", "stat b+%20é put b+%20é y match r z",
                                              AWS_ENDPOINT_URL=end))[2], "precondition 0")
-        print("moto: %d operations" % (len(want) + 4))
+        # Real tables, by head and by listing and chain; the counts are those of tests/load.c.
+        for table in ("iot/trucks", "iot/unknown_codec"):
+            upload(server, os.path.join(WAREHOUSE, "wh", table), "demo-lake/wh/" + table)
+        check("tables opened", words(requests(
+            "s3://demo-lake/wh/", "load iot/trucks chain iot/trucks load iot/unknown_codec load iot/none",
+            AWS_ENDPOINT_URL=end)),
+            ["version 7, 6 files, 2 requests, 1 round trips", "version 7, 6 files, 10 requests, 4 round trips",
+             "version 3, 2 files, 7 requests, 4 round trips", "absent", "requests 21 connections 21"])
+        print("moto: %d operations" % (len(want) + 8))
+
+
+def upload(server, folder, to):
+    """A folder's files as objects; the bucket is made first."""
+    server.request("PUT", "/" + to.split("/")[0])
+    for path, _, files in os.walk(folder):
+        for name in files:
+            with open(os.path.join(path, name), "rb") as f:
+                key = os.path.join(to, os.path.relpath(os.path.join(path, name), folder))
+                check("upload of " + key, server.request("PUT", "/" + key, f.read()), 200)
 
 
 def python_server(folder):
