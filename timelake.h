@@ -2434,7 +2434,7 @@ typedef struct tl_commit {
     uint32_t puts, reads, uploads;
     uint8_t state;
     uint8_t uploaded; /* objects of this attempt may be there */
-    uint8_t stored;   /* data files are */
+    uint8_t stored;   /* 1: data files may be, 2: they are */
     uint8_t unknown;  /* v<N+1> may hold this attempt */
     uint8_t sweep;    /* 1: manifests and list go, 2: data files and index too */
 } tl_commit;
@@ -28776,6 +28776,8 @@ enum {
 #define TLI_COMMIT_PUTS 5u  /* of v<N+1>, when it is not there after a put that may have been applied */
 #define TLI_COMMIT_OWN 1u   /* sweep: manifests and list */
 #define TLI_COMMIT_ALL 2u   /* data files and index too */
+#define TLI_COMMIT_STORING 1u /* data files and index may be there, */
+#define TLI_COMMIT_STORED 2u  /* or are, every one */
 
 TLI_FN tli_rand *tli_commit_random(tl_commit *c)
 {
@@ -28800,13 +28802,6 @@ TLI_FN void tli_commit_sweep(tl_commit *c, uint32_t which)
     c->swept = 0;
 }
 
-/* After a failure: all that this commit wrote, unless v<N+1> may hold it. */
-TLI_FN int tli_commit_clean(tl_commit *c)
-{
-    tli_commit_sweep(c, c->unknown ? 0 : TLI_COMMIT_ALL);
-    return 1;
-}
-
 /* ---- ends ---- */
 
 TLI_FN void tli_commit_drop_plan(tl_commit *c)
@@ -28819,13 +28814,12 @@ TLI_FN void tli_commit_drop_plan(tl_commit *c)
     c->bodies = NULL;
 }
 
-/* Ends in failure. What this attempt wrote is deleted unless v<N+1> may hold it. */
 TLI_FN int tli_commit_fail(tl_commit *c, const tl_error *why, tl_span key)
 {
     tli_op_fail(&c->op, why->status, why->text, why->position);
     c->op.error.need = why->need;
     tli_op_about(&c->op, key, tli_text_span(NULL, 0));
-    return tli_commit_clean(c);
+    return 1;
 }
 
 TLI_FN int tli_commit_fails(tl_commit *c, tl_status status, const char *text, tl_span key)
@@ -28839,7 +28833,7 @@ TLI_FN int tli_commit_fails(tl_commit *c, tl_status status, const char *text, tl
 TLI_FN int tli_commit_bad(tl_commit *c, const tli_op_slot *slot)
 {
     tli_op_fail_answer(&c->op, slot);
-    return tli_commit_clean(c);
+    return 1;
 }
 
 TLI_FN int tli_commit_cancelled(tl_commit *c)
@@ -28879,7 +28873,7 @@ TLI_FN int tli_commit_sleep(tl_commit *c, uint32_t n)
     tl_request *r = tli_op_request(&c->op, TL_SLEEP, tli_text_span(NULL, 0), TL_PURPOSE_PAUSE);
     int64_t ms = (int64_t)n * (5 + (int64_t)tli_rand_below(tli_commit_random(c), 46));
     if (r == NULL)
-        return c->unknown ? tli_commit_ambiguous(c) : tli_commit_clean(c);
+        return 1;
     r->until = c->op.now > INT64_MAX - ms ? INT64_MAX : c->op.now + ms;
     return 1;
 }
@@ -29035,7 +29029,8 @@ TLI_FN int tli_commit_put_file(tl_commit *c, tl_span key, tl_span body, tl_purpo
 
 TLI_FN int tli_commit_put_data(tl_commit *c, const tl_data_file *d, tl_purpose purpose)
 {
-    return c->stored || d->body.data == NULL || tli_commit_put_file(c, d->file.path, d->body, purpose);
+    return c->stored == TLI_COMMIT_STORED || d->body.data == NULL
+           || tli_commit_put_file(c, d->file.path, d->body, purpose);
 }
 
 TLI_FN int tli_commit_put_next(tl_commit *c);
@@ -29057,19 +29052,20 @@ TLI_FN int tli_commit_upload(tl_commit *c)
         return tli_commit_fail(c, why, c->location);
     if (tli_op_request(&c->op, TL_STAT, tli_keys_version(tli_commit_place(c, 1), c->location, c->base->version),
                        TL_PURPOSE_CHECK) == NULL)
-        return tli_commit_clean(c);
+        return 1;
     c->uploaded = 1;
+    c->stored = TLI_MAX(c->stored, (uint8_t)TLI_COMMIT_STORING);
     for (i = 0; i < change->added_count; i++)
         if (!tli_commit_put_data(c, &change->added[i], TL_PURPOSE_DATA))
-            return tli_commit_clean(c);
+            return 1;
     if (change->kind == TL_CHANGE_INDEX && !tli_commit_put_data(c, &change->index, TL_PURPOSE_INDEX))
-        return tli_commit_clean(c);
+        return 1;
     for (i = 0; i < TLI_COMMITPLAN_OBJECTS; i++) {
         const tli_commitplan_object *o = &c->plan->objects[i];
         tl_purpose purpose = i == TLI_COMMITPLAN_LIST ? TL_PURPOSE_MANIFEST_LIST : TL_PURPOSE_MANIFEST;
         if (o->key.data != NULL
             && !tli_commit_put_file(c, o->key, tli_text_span(o->bytes.data, o->bytes.size), purpose))
-            return tli_commit_clean(c);
+            return 1;
     }
     return 1;
 }
@@ -29099,7 +29095,7 @@ TLI_FN int tli_commit_uploaded(tl_commit *c)
         return tli_commit_cancelled(c);
     if (again == 0) {
         tli_op_clear(&c->op);
-        c->stored = 1;
+        c->stored = TLI_COMMIT_STORED;
         return tli_commit_put_next(c);
     }
     c->uploads++;
@@ -29116,7 +29112,7 @@ TLI_FN int tli_commit_put_next(tl_commit *c)
     c->puts++;
     c->began = c->op.now;
     if (r == NULL)
-        return tli_commit_clean(c);
+        return 1;
     c->whole = tli_text_span(c->plan->metadata.data, c->plan->metadata.size);
     r->condition = TL_IF_ABSENT;
     r->body = &c->whole;
@@ -29129,8 +29125,7 @@ TLI_FN int tli_commit_read_next(tl_commit *c)
 {
     c->state = TLI_COMMIT_READ;
     c->reads++;
-    if (tli_op_request(&c->op, TL_GET, c->next_key, TL_PURPOSE_METADATA) == NULL)
-        return tli_commit_ambiguous(c); /* for want of memory */
+    (void)tli_op_request(&c->op, TL_GET, c->next_key, TL_PURPOSE_METADATA);
     return 1;
 }
 
@@ -29253,6 +29248,16 @@ TLI_FN int tli_commit_rebase(tl_commit *c)
     return tli_commit_start(c);
 }
 
+/* No memory to ask for what the load wants: it gets its `count` requests back, so that it can be ended. */
+TLI_FN int tli_commit_starve(tl_commit *c, uint32_t count)
+{
+    while (count-- > 0) {
+        tl_completion none = tl_completed(c->tokens[count], TL_OUTCOME_NEVER_SENT);
+        (void)tl_complete(&c->load->op, &none, c->op.now);
+    }
+    return 1;
+}
+
 /* Steps the load; what it wants, this operation asks for. */
 TLI_FN int tli_commit_pump(tl_commit *c)
 {
@@ -29262,9 +29267,10 @@ TLI_FN int tli_commit_pump(tl_commit *c)
         uint32_t i = c->op.slot_count;
         if (want.token == 0)
             continue;
+        c->tokens[i] = want.token;
         r = tli_op_request(&c->op, want.kind, want.key, want.purpose);
         if (r == NULL)
-            return 1;
+            return tli_commit_starve(c, i + 1);
         r->condition = want.condition;
         r->etag = want.etag;
         r->offset = want.offset;
@@ -29272,7 +29278,6 @@ TLI_FN int tli_commit_pump(tl_commit *c)
         r->accept = want.accept;
         r->max_keys = want.max_keys;
         r->page = want.page;
-        c->tokens[i] = want.token;
     }
     if (turn == TL_WAITS)
         return c->op.slot_count != 0;
@@ -29327,9 +29332,8 @@ TLI_FN int tli_commit_loaded(tl_commit *c)
 
 /* ---- the machine ---- */
 
-TLI_FN int tli_commit_advance(tl_op *op)
+TLI_FN int tli_commit_turn(tl_commit *c)
 {
-    tl_commit *c = (tl_commit *)(void *)op;
     switch (c->state) {
     case TLI_COMMIT_START:
         return tli_commit_start(c);
@@ -29355,6 +29359,16 @@ TLI_FN int tli_commit_advance(tl_op *op)
     default:
         return tli_commit_finish(c);
     }
+}
+
+/* However it failed, all that this commit wrote goes, unless v<N+1> may hold it: then nothing does. */
+TLI_FN int tli_commit_advance(tl_op *op)
+{
+    tl_commit *c = (tl_commit *)(void *)op;
+    int more = tli_commit_turn(c);
+    if (op->turn == TL_FAILED)
+        tli_commit_sweep(c, c->unknown ? 0 : TLI_COMMIT_ALL);
+    return more;
 }
 
 TLI_FN void tli_commit_take(tl_op *op, tli_op_slot *slot, const tl_completion *completion)
@@ -29388,7 +29402,7 @@ TLI_FN tl_span tli_commit_to_delete(const tl_commit *c, size_t i)
     if (i < TLI_COMMITPLAN_OBJECTS)
         return c->uploaded && c->plan != NULL ? c->plan->objects[i].key : none;
     i -= TLI_COMMITPLAN_OBJECTS;
-    if (c->sweep != TLI_COMMIT_ALL || !(c->uploaded || c->stored))
+    if (c->sweep != TLI_COMMIT_ALL || c->stored == 0)
         return none;
     if (i < c->change->added_count)
         d = &c->change->added[i];
@@ -29823,6 +29837,8 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_COMMIT_PUTS
 #undef TLI_COMMIT_OWN
 #undef TLI_COMMIT_ALL
+#undef TLI_COMMIT_STORING
+#undef TLI_COMMIT_STORED
 #undef TLI_PUBLISH_READS
 #undef TLI_PUBLISH_NAME
 #endif

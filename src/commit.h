@@ -51,7 +51,7 @@ typedef struct tl_commit {
     uint32_t puts, reads, uploads;
     uint8_t state;
     uint8_t uploaded; /* objects of this attempt may be there */
-    uint8_t stored;   /* data files are */
+    uint8_t stored;   /* 1: data files may be, 2: they are */
     uint8_t unknown;  /* v<N+1> may hold this attempt */
     uint8_t sweep;    /* 1: manifests and list go, 2: data files and index too */
 } tl_commit;
