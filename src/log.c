@@ -96,14 +96,18 @@ TLI_FN int tli_log_bad(tl_log_call *call, const tli_op_slot *slot)
 }
 
 /* The handle takes the new state. */
-TLI_FN int tli_log_moved(tl_log_call *call)
+TLI_FN void tli_log_take(tl_log_call *call)
 {
-    tl_log *log = call->log;
-    tl_log_state_drop(log->state);
-    log->state = call->next;
+    tl_log_state_drop(call->log->state);
+    call->log->state = call->next;
     call->next = NULL;
     call->changed = 1;
-    call->version = log->state->version;
+    call->version = call->log->state->version;
+}
+
+TLI_FN int tli_log_moved(tl_log_call *call)
+{
+    tli_log_take(call);
     tli_op_finish(&call->op, TL_DONE);
     return 1;
 }
@@ -186,10 +190,7 @@ TLI_FN int tli_log_read_all(tl_log_call *call)
         return tli_log_refuse(call, tli_log_key(call, 1, call->current));
     if (call->kind != TLI_LOG_REPAIR)
         return tli_log_moved(call);
-    tl_log_state_drop(call->log->state);
-    call->log->state = call->next;
-    call->next = NULL;
-    call->changed = 1;
+    tli_log_take(call);
     return tli_log_orphan(call);
 }
 
@@ -359,6 +360,16 @@ TLI_FN int tli_log_was_read_back(tl_log_call *call)
     return tli_log_ambiguous(call, "the commit may be in");
 }
 
+/* The call has what it came for. A repairer looks for the next commit: where a store replaced CURRENT without a
+   condition it may have gone back over several. */
+TLI_FN int tli_log_settled(tl_log_call *call)
+{
+    if (call->kind != TLI_LOG_REPAIR || call->op.cancelled)
+        return tli_log_moved(call);
+    tli_log_take(call);
+    return tli_log_get(call, TLI_LOG_CURRENT, 0);
+}
+
 /* Success: CURRENT names the commit. A repairer makes sure that it did not go meanwhile. */
 TLI_FN int tli_log_published(tl_log_call *call)
 {
@@ -373,15 +384,14 @@ TLI_FN int tli_log_published(tl_log_call *call)
 TLI_FN int tli_log_pointed(tl_log_call *call)
 {
     const tli_op_slot *slot = tli_op_answer(&call->op, 0);
+    int plain;
     if (slot->outcome == TL_OUTCOME_OK)
         return tli_log_published(call);
-    if (slot->outcome == TL_OUTCOME_UNSUPPORTED && !call->unconditional) {
-        call->unconditional = 1;
-        return tli_log_point(call);
-    }
+    plain = slot->outcome == TL_OUTCOME_UNSUPPORTED && !call->unconditional; /* then without a condition, not blindly */
+    call->unconditional |= (uint8_t)plain;
     call->unclear |= (uint8_t)tli_log_unclear(slot);
-    call->mismatch = slot->outcome == TL_OUTCOME_PRECONDITION;
-    call->tries++;
+    call->mismatch = slot->outcome == TL_OUTCOME_PRECONDITION || plain;
+    call->tries += !plain;
     (void)tli_features_fault(&call->first, TL_FAULT_IO, call->op.cancelled ? TL_CANCELLED : TL_STORE,
                              call->op.cancelled ? "cancelled" : "CURRENT could not be written", TL_NO_POSITION);
     return tli_log_get(call, TLI_LOG_LOOK, 0);
@@ -435,7 +445,7 @@ TLI_FN int tli_log_restored(tl_log_call *call)
 {
     const tli_op_slot *slot = tli_op_answer(&call->op, 0);
     if (slot->outcome == TL_OUTCOME_OK)
-        return tli_log_moved(call);
+        return tli_log_settled(call);
     if (slot->outcome == TL_OUTCOME_PRECONDITION)
         return tli_log_get(call, TLI_LOG_WHOSE, call->plan.version);
     return tli_log_ambiguous(call, "CURRENT names the commit, which may be gone");
@@ -449,7 +459,7 @@ TLI_FN int tli_log_whose(tl_log_call *call)
     if (slot->outcome != TL_OUTCOME_OK)
         return tli_log_ambiguous(call, "CURRENT names a commit that cannot be read");
     if (tl_span_equal(ours, tli_text_span(slot->body->data, slot->body->size)))
-        return tli_log_moved(call);
+        return tli_log_settled(call);
     call->repaired = 0;
     return tli_log_fail(call, TL_FAULT_ALREADY_EXISTS, TL_EXISTS, "another writer has this version",
                         call->plan.version);

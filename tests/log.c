@@ -11,6 +11,7 @@
 #ifndef _WIN32
 #define TIMELAKE_FS_IMPLEMENTATION
 #include "../adapters/timelake_fs.h"
+#include "tl_folder.h"
 #endif
 #include "tl_log.h"
 
@@ -597,6 +598,50 @@ static void crashes(void)
     }
 }
 
+/* A store that cannot replace CURRENT conditionally let it go back over several commits: nothing is lost, repair
+   publishes all of them. */
+static void gone_back(void)
+{
+    world w;
+    tl_log log, stale;
+    tl_log_call call;
+    begin_world(&w, 1);
+    open_handle(&w, &log);
+    open_handle(&w, &stale);
+    CHECK_INT(add(&w, &log, &call, "x"), TL_OK);
+    CHECK_INT(add(&w, &log, &call, "y"), TL_OK);
+    CHECK_INT(add(&w, &log, &call, "z"), TL_OK);
+    put_current(&w, "1\n");
+    CHECK_INT(add(&w, &stale, &call, "v"), TL_EXISTS);
+    CHECK_INT(repair(&w, &stale, &call, 0), TL_OK);
+    CHECK_INT(call.repaired, 1);
+    CHECK_INT((long long)stale.state->version, 4);
+    CHECK(has_column(stale.state, "x") && has_column(stale.state, "y") && has_column(stale.state, "z"));
+    CHECK_INT(add(&w, &stale, &call, "v"), TL_OK);
+    tl_log_free(&stale);
+    tl_log_free(&log);
+    tl_mem_free(&w.store);
+}
+
+/* CURRENT is written without a condition only after it was seen not to name the commit. */
+static void unconditional(void)
+{
+    world w;
+    tl_log log;
+    tl_log_call call;
+    size_t before;
+    begin_world(&w, 1);
+    w.store.options.no_if_match = 1;
+    open_handle(&w, &log);
+    before = w.store.log_count;
+    CHECK_INT(add(&w, &log, &call, "x"), TL_OK);
+    CHECK_INT((long long)(w.store.log_count - before), 5); /* CURRENT, commit, CURRENT refused, looked at, written */
+    CHECK_INT(w.store.log[before + 3].kind, TL_GET);
+    CHECK_INT(w.store.log[before + 4].condition, TL_ALWAYS);
+    tl_log_free(&log);
+    tl_mem_free(&w.store);
+}
+
 /* A commit that was cut anywhere is reported, and goes only when that is asked for. */
 static void torn_commits(void)
 {
@@ -916,7 +961,7 @@ static void misuse(void)
 static void in_a_folder(void)
 {
 #ifndef _WIN32
-    char folder[] = "/tmp/timelake-log-XXXXXX", command[128];
+    char folder[512];
     tl_fs fs;
     tl_log_settings settings;
     tl_log_meta meta;
@@ -924,7 +969,7 @@ static void in_a_folder(void)
     tl_log_field fields[2], f = column("more");
     tl_log log, other;
     tl_log_call call;
-    if (mkdtemp(folder) == NULL) {
+    if (!tl_folder_new(folder, sizeof folder)) {
         tl_test_skip("no folder for files");
         return;
     }
@@ -973,8 +1018,7 @@ static void in_a_folder(void)
     tl_log_free(&log);
     tl_log_free(&other);
     tl_fs_close(&fs);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    CHECK_INT(system(command), 0);
+    CHECK(tl_folder_end(folder));
 #else
     tl_test_skip("POSIX only");
 #endif
@@ -982,7 +1026,7 @@ static void in_a_folder(void)
 
 static const tl_test_case cases[] = {
     TL_TEST(every_recorded_run), TL_TEST(stale_and_schemaless), TL_TEST(every_answer), TL_TEST(crashes),
-    TL_TEST(torn_commits), TL_TEST(interleavings), TL_TEST(withdrawn_and_taken), TL_TEST(cancels),
+    TL_TEST(torn_commits), TL_TEST(gone_back), TL_TEST(unconditional), TL_TEST(interleavings), TL_TEST(withdrawn_and_taken), TL_TEST(cancels),
     TL_TEST(memory_fails), TL_TEST(what_a_refresh_costs), TL_TEST(misuse), TL_TEST(in_a_folder),
 };
 TL_TEST_MAIN(cases)
