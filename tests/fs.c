@@ -14,15 +14,15 @@ static const tl_test_case cases[] = {TL_TEST(folders)};
 #else
 #define TIMELAKE_FS_IMPLEMENTATION
 #include "../adapters/timelake_fs.h"
+#include "tl_folder.h"
 
-static char scratch[64];
+static char scratch[200];
 
 static void begin(tl_fs *fs)
 {
     tl_fs_options o;
     memset(&o, 0, sizeof o);
-    snprintf(scratch, sizeof scratch, "/tmp/timelake-fs-XXXXXX");
-    CHECK(mkdtemp(scratch) != NULL);
+    CHECK(tl_folder_new(scratch, sizeof scratch));
     o.local_root = scratch;
     o.page_keys = 3;
     tl_fs_open(fs, &o);
@@ -30,9 +30,7 @@ static void begin(tl_fs *fs)
 
 static void end(void)
 {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", scratch);
-    CHECK_INT(system(command), 0);
+    CHECK(tl_folder_end(scratch));
 }
 
 static tl_request ask(tl_request_kind kind, const char *key)
