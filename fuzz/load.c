@@ -134,7 +134,7 @@ static void act(world *w)
         w->store.now = deadline > w->store.now ? deadline : w->store.now;
         if (w->sleep != 0) { /* of a load by callbacks: nobody steps it but its sleeps */
             c = tl_completed(w->sleep, TL_OUTCOME_OK);
-            (void)tl_complete(&w->load.op, &c, w->store.now); /* misuse when a cancel ended that sleep */
+            TIMELAKE_ASSERT(tl_complete(&w->load.op, &c, w->store.now) == TL_OK);
         }
     }
 }
@@ -183,7 +183,6 @@ static tl_turn play_by_callbacks(world *w)
     io.request = on_request;
     io.done = on_done;
     w->result = TL_WAITS;
-    w->sleep = 0;
     TIMELAKE_ASSERT(tl_start(&w->load.op, &io, w->store.now) == TL_OK);
     for (actions = 0; actions < 20000 && w->result == TL_WAITS; actions++)
         act(w);
@@ -206,6 +205,7 @@ static void use(world *w, tl_table *t, uint32_t how)
     struct ArrowSchema schema;
     struct ArrowArray array;
     tl_error err;
+    const tli_lake_entry *entry;
     tl_status st = tl_table_last_values(t, 0, &schema, &array, &err);
     TIMELAKE_ASSERT(st == TL_OK || st == TL_ABSENT || st == TL_MISUSE);
     if (how & 1) { /* it is gone from the lake: loads begin cold, this one's head is not used again */
@@ -214,7 +214,8 @@ static void use(world *w, tl_table *t, uint32_t how)
     }
     if (how & 2)
         tl_lake_forget(&w->lake, location);
-    if (how & 3) /* what the lake does not know any more does not bind an unchecked load */
+    entry = tli_lake_entry_of(&w->lake, location);
+    if (entry == NULL || entry->table == NULL) /* what the lake does not know any more does not bind an unchecked load */
         w->confirmed = 0;
     if (st == TL_OK) { /* rows outlive their table */
         TIMELAKE_ASSERT(array.length > 0 && array.n_children == schema.n_children);
@@ -237,6 +238,7 @@ static void one_load(world *w)
     o.no_head = (uint8_t)(how >> 2 & 1);
     o.no_files = (uint8_t)(how >> 3 & 1);
     w->store.now += how >> 4 & 1 ? 3000 : 1;
+    w->sleep = 0; /* the token of a sleep belongs to one operation */
     tl_load_begin(&w->load, &w->lake, location, &o);
     w->load.op.user = w;
     turn = how & 32 ? play_by_callbacks(w) : play(w);
