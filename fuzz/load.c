@@ -215,7 +215,7 @@ static void use(world *w, tl_table *t, uint32_t how)
     if (how & 2)
         tl_lake_forget(&w->lake, location);
     entry = tli_lake_entry_of(&w->lake, location);
-    if (entry == NULL || entry->table == NULL) /* what the lake does not know any more does not bind an unchecked load */
+    if (entry == NULL || entry->table == NULL) /* what is unknown does not bind an unchecked load */
         w->confirmed = 0;
     if (st == TL_OK) { /* rows outlive their table */
         TIMELAKE_ASSERT(array.length > 0 && array.n_children == schema.n_children);

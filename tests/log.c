@@ -1026,7 +1026,8 @@ static void in_a_folder(void)
 
 static const tl_test_case cases[] = {
     TL_TEST(every_recorded_run), TL_TEST(stale_and_schemaless), TL_TEST(every_answer), TL_TEST(crashes),
-    TL_TEST(torn_commits), TL_TEST(gone_back), TL_TEST(unconditional), TL_TEST(interleavings), TL_TEST(withdrawn_and_taken), TL_TEST(cancels),
-    TL_TEST(memory_fails), TL_TEST(what_a_refresh_costs), TL_TEST(misuse), TL_TEST(in_a_folder),
+    TL_TEST(torn_commits), TL_TEST(gone_back), TL_TEST(unconditional), TL_TEST(interleavings),
+    TL_TEST(withdrawn_and_taken), TL_TEST(cancels), TL_TEST(memory_fails), TL_TEST(what_a_refresh_costs),
+    TL_TEST(misuse), TL_TEST(in_a_folder),
 };
 TL_TEST_MAIN(cases)
