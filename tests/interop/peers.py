@@ -11,6 +11,7 @@ CACHE = os.environ.get("TIMELAKE_CACHE") or os.path.join(
 SHARED = os.environ.get("TL_SHARED") or os.path.join(TOP, "..", "shared")
 PYTHON = os.path.join(CACHE, "venv", "bin", "python")
 PEER = os.path.join(CACHE, "peer", "release", "peer")
+TSLOG = os.path.join(CACHE, "tslog", "debug", "tslog-peer")
 SLATEDB = os.path.join(CACHE, "slatedb", "debug", "slatedb-peer")
 CC = os.environ.get("CC", "cc").split()
 
@@ -71,6 +72,12 @@ def build_slatedb():
     """The real SlateDB, which takes its time the first time."""
     sh("cargo", "build", "-q", "--locked", cwd=os.path.join(HERE, "slatedb"),
        env=dict(os.environ, CARGO_TARGET_DIR=os.path.join(CACHE, "slatedb")))
+
+
+def build_tslog(*options):
+    """The real timeseries-table-format, without DataFusion."""
+    sh("cargo", "build", "-q", "--locked", *options, cwd=os.path.join(HERE, "tslog"),
+       env=dict(os.environ, CARGO_TARGET_DIR=os.path.join(CACHE, "tslog")))
 
 
 def inside():
