@@ -117,7 +117,7 @@ TLI_FN int tli_commit_won(tl_commit *c)
     c->table = c->plan->table;
     c->plan->table = NULL;
     tl_table_drop(tli_lake_store(c->lake, tl_table_keep(c->table), c->began));
-    c->snapshot_id = c->plan->snapshot_id;
+    c->snapshot_id = tli_commitplan_snapshots(c->plan) ? c->plan->snapshot_id : 0;
     tli_op_clear(&c->op);
     return c->base != NULL || c->op.cancelled ? tli_commit_finish(c) : tli_commit_put_hint(c);
 }

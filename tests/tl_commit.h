@@ -167,4 +167,124 @@ TL_TEST_FN void cfile_make(cfile *f, tl_span location, int partitioned, unsigned
         c->lower.size = c->upper.size = 8;
     }
 }
+
+/* ---- what must hold of a store whatever happened ---- */
+
+/* A version, read by its own objects. */
+typedef struct cversion {
+    int there;
+    int64_t snapshot_id; /* -1: none */
+    size_t files;
+    unsigned broken;  /* objects that it names and that are not there; of data files only those of tests */
+    unsigned live[3]; /* how often each watched path is */
+} cversion;
+
+/* The object is named by a version. 0: it is not there. */
+TL_TEST_FN int census_mark(const tl_mem *store, tl_span key, uint8_t *named)
+{
+    const tl_mem_object *o = tl_mem_get(store, key);
+    if (o == NULL)
+        return 0;
+    named[o - store->objects] = 1;
+    return 1;
+}
+
+TL_TEST_FN void census_files(const tl_mem *store, const tl_metadata *m, const tli_iceberg_list *list,
+                             const char *const *watched, unsigned count, uint8_t *named, cversion *v)
+{
+    tl_limits limits = tl_limits_resolve(NULL);
+    tli_iceberg_files files;
+    tl_error err;
+    char text[400];
+    uint32_t i;
+    size_t k;
+    CHECK_INT(tli_iceberg_begin(&files, m, &limits, NULL, &err), TL_OK);
+    for (i = 0; i < list->count; i++) {
+        const tl_mem_object *o = tl_mem_get(store, list->entries[i].path);
+        v->broken += !census_mark(store, list->entries[i].path, named);
+        if (o != NULL)
+            CHECK_STATUS(tli_iceberg_add(&files, &list->entries[i], o->data, o->size, &err), TL_OK, &err);
+    }
+    v->files = files.file_count;
+    for (k = 0; k < files.file_count; k++) {
+        tl_span path = files.files[k].path;
+        for (i = 0; i < count; i++)
+            v->live[i] += (unsigned)tl_span_equal(path, tl_text(watched[i]));
+        snprintf(text, sizeof text, "%.*s", (int)path.size, path.data);
+        v->broken += !census_mark(store, path, named) && strstr(text, "/data/new-") != NULL;
+    }
+    tli_iceberg_end(&files);
+}
+
+TL_TEST_FN cversion census_version(const tl_mem *store, tl_span location, uint64_t version,
+                                   const char *const *watched, unsigned count, uint8_t *named)
+{
+    char name[64];
+    cversion v;
+    tl_limits limits = tl_limits_resolve(NULL);
+    tli_iceberg_list list;
+    tl_metadata m;
+    tl_error err;
+    const tl_mem_object *o;
+    memset(&v, 0, sizeof v);
+    snprintf(name, sizeof name, "v%u.metadata.json", (unsigned)version);
+    o = tl_mem_get(store, warehouse_key(location, name));
+    if (o == NULL
+        || !CHECK_STATUS(tl_metadata_parse(&m, (const char *)o->data, o->size, NULL, NULL, &err), TL_OK, &err))
+        return v;
+    v.there = 1;
+    v.snapshot_id = m.has_snapshot ? m.current_snapshot_id : -1;
+    v.broken += m.has_snapshot && !census_mark(store, m.manifest_list, named);
+    o = m.has_snapshot ? tl_mem_get(store, m.manifest_list) : NULL;
+    if (o != NULL && tli_iceberg_read_list(&list, o->data, o->size, &limits, NULL, &err) == TL_OK) {
+        census_files(store, &m, &list, watched, count, named, &v);
+        tli_iceberg_free_list(&list);
+    }
+    tl_metadata_free(&m);
+    return v;
+}
+
+/* Manifests, lists and data files that no version names. */
+TL_TEST_FN unsigned census_orphans(const tl_mem *store, const uint8_t *named)
+{
+    unsigned n = 0;
+    size_t i;
+    for (i = 0; i < store->count; i++)
+        n += !named[i] && (strstr(store->objects[i].key, ".avro") != NULL
+                           || strstr(store->objects[i].key, "/data/") != NULL);
+    return n;
+}
+
+/* All versions. */
+typedef struct census {
+    uint64_t newest; /* version */
+    unsigned broken;
+    unsigned present; /* how often the watched path is live in the newest version */
+    unsigned ever;    /* versions in which it is live */
+    unsigned gaps;    /* versions missing below the newest */
+    unsigned doubled; /* versions that have it more than once */
+    unsigned orphans;
+} census;
+
+TL_TEST_FN census take_census(const tl_mem *store, tl_span location, const char *watched)
+{
+    census n;
+    uint64_t i;
+    uint8_t *named = (uint8_t *)calloc(store->count + 1, 1);
+    memset(&n, 0, sizeof n);
+    for (i = 1; i < 70; i++) {
+        cversion v = census_version(store, location, i, &watched, 1, named);
+        if (!v.there)
+            continue;
+        n.gaps += n.newest != 0 && i != n.newest + 1;
+        n.newest = i;
+        n.broken += v.broken;
+        n.present = v.live[0];
+        n.ever += v.live[0] != 0;
+        n.doubled += v.live[0] > 1;
+    }
+    n.orphans = census_orphans(store, named);
+    free(named);
+    return n;
+}
 #endif
