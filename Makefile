@@ -69,11 +69,12 @@ $(BUILD)/replay/%: fuzz/%.c fuzz/replay.c $(DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(GUESS) $(TEST_CFLAGS) $(INSIDE) -o $@ $< fuzz/replay.c $(LIBS)
 
-# The tool uses libzstd when it is here.
+# The tool uses libzstd and libcurl when they are here.
+TLAKE_CURL = $(eval TLAKE_CURL := $(call probe,curl/curl.h,-lcurl,-DTLAKE_CURL))$(TLAKE_CURL)
 TLAKE_ZSTD = $(and $(wildcard adapters/timelake_zstd.h),$(filter -DTL_HAVE_ZSTD,$(LIBS)),-DTLAKE_ZSTD)
 $(BUILD)/tlake: examples/tlake.c $(DEPS)
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) $(GUESS) $(CFLAGS) -DTIMELAKE_STATIC $(TLAKE_ZSTD) -o $@ $< $(LIBS)
+	$(Q)$(COMPILE) $(GUESS) $(CFLAGS) -DTIMELAKE_STATIC $(TLAKE_ZSTD) -o $@ $< $(LIBS) $(TLAKE_CURL)
 
 $(BUILD)/example/%: examples/%.c $(DEPS)
 	@mkdir -p $(@D)
@@ -89,7 +90,7 @@ $(BUILD)/asan-replay/%: fuzz/%.c fuzz/replay.c $(DEPS)
 
 $(BUILD)/asan-tlake: examples/tlake.c $(DEPS)
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) $(GUESS) $(SANITIZE) $(TLAKE_ZSTD) -o $@ $< $(LIBS)
+	$(Q)$(COMPILE) $(GUESS) $(SANITIZE) $(TLAKE_ZSTD) -o $@ $< $(LIBS) $(TLAKE_CURL)
 
 build/fuzz/%: fuzz/%.c $(DEPS)
 	@mkdir -p $(@D)
@@ -111,7 +112,7 @@ skip-$(1):
 build/$(1)/tests/compile/%.o: WARN += $$(FRAME)
 build/$(1)/%.o: %.c $$(DEPS)
 	@mkdir -p $$(@D)
-	$$(Q)$(2) -x $(3) -std=$(4) $$(WARN) $(5) -O1 -c -o $$@ $$< $$(filter -D%,$$(LIBS))
+	$$(Q)$(2) -x $(3) -std=$(4) $$(WARN) $(5) -O1 -c -o $$@ $$< $$(filter -D%,$$(LIBS) $$(TLAKE_CURL))
 build/$(1)/%.ok: %.c $$(DEPS)
 	@mkdir -p $$(@D)
 	$$(Q)$(2) -x $(3) -std=$(4) $$(WARN) $(5) $$(INSIDE) -fsyntax-only $$< $$(filter -D%,$$(LIBS)) && touch $$@

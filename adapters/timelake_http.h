@@ -932,9 +932,10 @@ static int tl_http_split(tl_http_build *b)
     b->dialect = b->store->dialect != TL_HTTP_BY_SCHEME ? b->store->dialect : tl_http_scheme(key);
     for (i = 0; i + 3 <= key.size && memcmp(key.data + i, "://", 3) != 0; i++)
         continue;
-    if (b->dialect == TL_HTTP_BY_SCHEME || i + 3 > key.size || (tl_http_scheme(key) == TL_HTTP_PLAIN)
-        != (b->dialect == TL_HTTP_PLAIN))
-        return 0;
+    if (b->dialect == TL_HTTP_BY_SCHEME || i + 3 > key.size
+        || (tl_http_scheme(key) != b->dialect
+            && (b->dialect == TL_HTTP_PLAIN || tl_http_scheme(key) != TL_HTTP_BY_SCHEME)))
+        return 0; /* a name that metadata took from another store; a scheme that is nobody's is this store's */
     authority = tl_http_from(key, i + 3);
     slash = authority.size != 0 ? (const char *)memchr(authority.data, '/', authority.size) : NULL;
     b->name = slash != NULL ? tl_http_from(authority, (size_t)(slash - authority.data) + 1) : tl_http_span("", 0);

@@ -1,7 +1,8 @@
 /* tlake: opens tables, looks into their heads and the formats they are made of. `tlake --help` says how to use it.
 
    Public functions of timelake.h only. Compiled with -DTLAKE_ZSTD it uses libzstd (through adapters/timelake_zstd.h) to
-   decompress faster and to compress what it writes. */
+   decompress faster and to compress what it writes; with -DTLAKE_CURL libcurl (adapters/timelake_curl.h) for object
+   stores. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* isatty, realpath, flock */
 #endif
@@ -22,6 +23,12 @@
 #define TLAKE_TABLES /* tables lie in folders, which the adapter reads on POSIX systems */
 #define TIMELAKE_FS_IMPLEMENTATION
 #include "../adapters/timelake_fs.h"
+#ifdef TLAKE_CURL
+#define TIMELAKE_HTTP_IMPLEMENTATION
+#include "../adapters/timelake_http.h"
+#define TIMELAKE_CURL_IMPLEMENTATION
+#include "../adapters/timelake_curl.h"
+#endif
 #endif
 #ifdef TLAKE_ZSTD
 #define TIMELAKE_ZSTD_IMPLEMENTATION
@@ -217,6 +224,7 @@ typedef struct command_line {
     long count;
     int no_head;
     int trace;
+    int verbose;
     int json;
 } command_line;
 
@@ -1487,6 +1495,7 @@ static int one_of(const char *word, const char *words)
 }
 
 #ifdef TLAKE_TABLES
+#include "tlake_store.h"
 #include "tlake_table.h"
 #include "tlake_log.h"
 #endif
@@ -1509,6 +1518,11 @@ static int command_dump(void)
 
 /* ---- the command line ---- */
 
+#if defined(TLAKE_CURL) && defined(TLAKE_TABLES)
+#define WITH_CURL "s3://, az://, gs://, https://, http:// with libcurl " LIBCURL_VERSION
+#else
+#define WITH_CURL "built without libcurl: no s3://, az://, gs://, https://, http://"
+#endif
 #ifdef TLAKE_TABLES
 #define COMMANDS "head dump open latest plan watch probe cost protocol add-columns"
 #define FORMATS "ipc avro json zstd"
@@ -1534,11 +1548,15 @@ static const char help_all[] =
     "  head FILE --recode arrow|json --out F     writes it with that codec\n"
     "  dump --as ipc|avro|json|zstd FILE         an Arrow stream, an Avro container, checked JSON, a zstd frame\n"
     "\n"
-    "FILE may be - (standard input). URL is a folder, a file:// URL, or with -o timelake_local_root=DIR any URL\n"
-    "whose scheme and authority stand for DIR.\n"
-    "  -o key=value  a storage option, by Timelake's name: timelake_local_root, timelake_version_lookup=list|hint,\n"
-    "                timelake_freshness_check=head|list, timelake_warm_connections=N\n"
+    "FILE may be - (standard input). URL is a folder, or file://, s3://, az://, gs://, https://, http://\n"
+    "(" WITH_CURL ").\n"
+    "  -o key=value  a storage option, by Timelake's name: timelake_version_lookup=list|hint,\n"
+    "                timelake_freshness_check=head|list, timelake_warm_connections=N; timelake_local_root=DIR: any\n"
+    "                URL's scheme and authority stand for DIR. Of object stores: aws_endpoint, aws_region,\n"
+    "                aws_access_key_id, azure_storage_account_name, google_bearer_token, allow_http, timeout, ...:\n"
+    "                `tlake open --help`\n"
     "  --trace       prints requests as they run, on standard error\n"
+    "  --verbose     prints what HTTP says, headers too, but no credentials, on standard error\n"
     "  --json        one JSON document instead of text; errors too\n"
     "  --help        this, or with a command more about it\n"
     "  --version     the version\n"
@@ -1577,7 +1595,22 @@ static const char help_tables[] =
     "plan    the files that can hold matching rows. EXPR: comparisons joined by `and`:\n"
     "        time >= '2026-01-02' and device = 3 and site in ('a', 'b') and value is not null\n"
     "        Columns may stand in double quotes, texts, dates and times in single ones.\n"
-    "watch   looks every so often (500ms, 1s, 2m) and prints each new version; --count N: ends after N lines.\n";
+    "watch   looks every so often (500ms, 1s, 2m) and prints each new version; --count N: ends after N lines.\n"
+    "\n"
+    "Storage options and the environment, as Timelake's Rust client names them; an option wins. `-o endpoint=` is\n"
+    "`-o aws_endpoint=` where the URL is s3://.\n"
+    "s3://bucket/...      AWS_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,\n"
+    "                     AWS_VIRTUAL_HOSTED_STYLE_REQUEST, AWS_SKIP_SIGNATURE, AWS_UNSIGNED_PAYLOAD,\n"
+    "                     AWS_REQUEST_PAYER; without keys those of ~/.aws/credentials, else anonymous\n"
+    "az://container/...   AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY, AZURE_STORAGE_SAS_TOKEN,\n"
+    "                     AZURE_STORAGE_TOKEN, AZURE_STORAGE_ENDPOINT, AZURE_STORAGE_USE_EMULATOR,\n"
+    "                     AZURE_SKIP_SIGNATURE; also abfss://container@account.host/...\n"
+    "gs://bucket/...      GOOGLE_BASE_URL, GOOGLE_SKIP_SIGNATURE; of our own GOOGLE_BEARER_TOKEN, or an HMAC key:\n"
+    "                     GOOGLE_ACCESS_KEY_ID, GOOGLE_SECRET_ACCESS_KEY\n"
+    "https://, http://    reads only, without listings: -o bearer_token=T\n"
+    "all                  -o allow_http=true: credentials may go over http:// to other hosts; timeout=30s,\n"
+    "                     connect_timeout=5s, proxy_url=URL, user_agent=TEXT, allow_invalid_certificates=true,\n"
+    "                     http1_only=true; SSL_CERT_FILE, https_proxy, no_proxy of the environment\n";
 
 static const char help_log[] =
     "usage: tlake protocol URL [-o key=value]... [--trace] [--json]\n"
@@ -1669,6 +1702,8 @@ static int parse(int argc, char **argv)
             arguments.no_head = 1;
         } else if (strcmp(a, "--trace") == 0) {
             arguments.trace = 1;
+        } else if (strcmp(a, "--verbose") == 0) {
+            arguments.verbose = 1;
         } else if ((v = option_value("-o", argc, argv, &i)) != NULL) {
             if (arguments.option_count == sizeof arguments.options / sizeof arguments.options[0])
                 return usage("too many storage options", "");
@@ -1693,7 +1728,7 @@ static int parse(int argc, char **argv)
         } else if (strcmp(a, "--version") == 0) {
             puts_("tlake ");
             puts_(tl_version_text());
-            puts_("\n");
+            puts_("\n" WITH_CURL "\n");
             return EXIT_DONE;
         } else if ((v = option_value("--recode", argc, argv, &i)) != NULL) {
             arguments.recode = v;
@@ -1717,8 +1752,8 @@ static const char *stray_option(void)
         return arguments.recode != NULL ? "--recode" : "--out";
     if (!dump && arguments.as != NULL)
         return "--as";
-    if (!tables && (arguments.option_count != 0 || arguments.trace))
-        return arguments.trace ? "--trace" : "-o";
+    if (!tables && (arguments.option_count != 0 || arguments.trace || arguments.verbose))
+        return arguments.trace ? "--trace" : arguments.verbose ? "--verbose" : "-o";
     if (arguments.where != NULL && strcmp(c, "plan") != 0)
         return "--where";
     if ((arguments.every != NULL && !one_of(c, "watch probe cost"))

@@ -121,9 +121,9 @@ static int log_open(log_world *w)
         return code;
     w->settings.op.trace = on_trace;
     (void)tl_fs_random(w->settings.seed, sizeof w->settings.seed);
-    tl_log_init(&w->log, tl_text(w->lake.location), &w->settings);
+    tl_log_init(&w->log, tl_text(w->lake.at.location), &w->settings);
     tl_log_refresh(&w->call, &w->log);
-    (void)tl_fs_run(&w->lake.fs, &w->call.op);
+    (void)place_run(&w->lake.at, &w->call.op);
     return EXIT_DONE;
 }
 
@@ -333,7 +333,7 @@ static int command_add_columns(void)
         if (w.log.state != NULL) {
             (void)tl_op_end(&w.call.op);
             tl_log_add_columns(&w.call, &w.log, fields.fields, fields.node_count);
-            (void)tl_fs_run(&w.lake.fs, &w.call.op);
+            (void)place_run(&w.lake.at, &w.call.op);
         }
         if (tl_op_status(&w.call.op) != TL_OK) {
             code = fail_log(&w);

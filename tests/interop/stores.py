@@ -1,28 +1,25 @@
 #!/usr/bin/env python3
-"""adapters/timelake_curl.h and `tlake` over real servers, started here: moto, python's http.server,
-and a server of our own that loses answers, cuts bodies, redirects writes and stalls.
+"""adapters/timelake_curl.h and `tlake` over real servers (servers.py), and over one of our own that loses answers, cuts
+bodies, redirects writes and stalls.
 
 tests/interop/stores.py     run by tests/interop/run; prints a line a server and `N passed, M failed`"""
 import collections
-import http.client
 import os
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import servers
+import tables_over
+from servers import SECRET
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 TOOL = os.path.join(TOP, "build", "interop", "curl")
-WAREHOUSE = os.path.join(TOP, "tests", "data", "warehouse")
-TLAKE = os.path.join(TOP, "build", "interop", "tlake-curl")
-BIN = os.path.dirname(sys.executable)
-SECRET = "secretsecretsecretsecret"
-ENV = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE0000TEST", "AWS_SECRET_ACCESS_KEY": SECRET, "ASAN_OPTIONS": "detect_leaks=1"}
+ENV = dict(servers.S3_ENV, ASAN_OPTIONS="detect_leaks=1")
 passed = failed = 0
 
 
@@ -33,41 +30,6 @@ def check(what, got, want):
     else:
         failed += 1
         print("FAILED %s: %r, not %r" % (what, got, want))
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-class Server:
-    """A program that listens on a port; stopped by its own process at the end."""
-
-    def __init__(self, *command, port=None, **more):
-        self.port = port or free_port()
-        self.process = subprocess.Popen([c.replace("PORT", str(self.port)) for c in command], stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL, **more)
-
-    def __enter__(self):
-        for _ in range(600):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return self
-            except OSError:
-                time.sleep(0.1)
-        raise SystemExit("a server does not start: %s" % self.process.args[0])
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-
-    def request(self, method, path, body=None, headers={}):
-        c = http.client.HTTPConnection("127.0.0.1", self.port)
-        c.request(method, path, body, headers)
-        status = c.getresponse().status
-        c.close()
-        return status
 
 
 def run(*command, **env):
@@ -222,7 +184,7 @@ def bad_server():
     check("how often it came", seen["GET /b?encoding-type=url&list-type=2&prefix=endless"], 1)
     check("a clock 18 years off", ask("get skew get skew")[:2], ["ok 8 0:20441106", "ok 8 0:20441106"])
     check("a secret sent back", ask("get echo")[0], "failed 0 0:")
-    nobody = free_port()
+    nobody = servers.free_port()
     start = time.time()
     check("nobody there: a create", words(requests("s3://b/", "absent x {}", retries=1,
                                                    AWS_ENDPOINT_URL="http://127.0.0.1:%d" % nobody))[0], "failed 0")
@@ -233,72 +195,94 @@ def bad_server():
 
 # ---- moto ----
 
-def moto():
-    with Server(os.path.join(BIN, "moto_server"), "-H", "127.0.0.1", "-p", "PORT") as server:
-        end = "http://127.0.0.1:%d" % server.port
-        server.request("PUT", "/lake")
-        got = words(requests(
-            "s3://lake/t/", "absent a hello absent a again match a two match a three stat a get a range a 1 2 range a 100 5",
-            "none-match a get none stat none put b+%20é x list  2 delete a delete a get a race r 12 put c y",
-            AWS_ENDPOINT_URL=end))
-        want = ["ok 0", "precondition 0", "ok 0", "ok 0", "ok 5", "ok 5 0:three", "ok 2 1:hr", "ok 0 100:",
-                "not_modified 0 0:", "not_found 0 0:", "not_found 18446744073709551615", "ok 0",
-                "ok 0 s3://lake/t/a=5 s3://lake/t/b+%20é=1", "ok 0", "ok 0", "not_found 0 0:", "held 12, winners 1", "ok 0"]
-        check("moto", got[:-1], want)
-        # b, r, c: two pages
-        check("pages", words(requests("s3://lake/t/", "list  2", AWS_ENDPOINT_URL=end))[:-1],
-              ["ok 0 s3://lake/t/b+%20é=1 s3://lake/t/c=1", "ok 0 s3://lake/t/r=10"])
-        check("a stale ETag", words(requests("s3://lake/t/", "stat b+%20é put b+%20é y match r z",
-                                             AWS_ENDPOINT_URL=end))[2], "precondition 0")
-        # Real tables, by head and by listing and chain; the counts are those of tests/load.c.
-        for table in ("iot/trucks", "iot/unknown_codec"):
-            upload(server, os.path.join(WAREHOUSE, "wh", table), "demo-lake/wh/" + table)
-        check("tables opened", words(requests(
-            "s3://demo-lake/wh/", "load iot/trucks chain iot/trucks load iot/unknown_codec load iot/none",
-            AWS_ENDPOINT_URL=end)),
-            ["version 7, 6 files, 2 requests, 1 round trips", "version 7, 6 files, 10 requests, 4 round trips",
-             "version 3, 2 files, 7 requests, 4 round trips", "absent", "requests 21 connections 21"])
-        print("moto: %d operations" % (len(want) + 8))
+def moto(server):
+    end = {"AWS_ENDPOINT_URL": server.end}
+    server.request("PUT", "/lake")
+    got = words(requests(
+        "s3://lake/t/", "absent a hello absent a again match a two match a three stat a get a range a 1 2 range a 100 5",
+        "none-match a get none stat none put b+%20é x list  2 delete a delete a get a race r 12 put c y", **end))
+    want = ["ok 0", "precondition 0", "ok 0", "ok 0", "ok 5", "ok 5 0:three", "ok 2 1:hr", "ok 0 100:",
+            "not_modified 0 0:", "not_found 0 0:", "not_found 18446744073709551615", "ok 0",
+            "ok 0 s3://lake/t/a=5 s3://lake/t/b+%20é=1", "ok 0", "ok 0", "not_found 0 0:", "held 12, winners 1", "ok 0"]
+    check("moto", got[:-1], want)
+    # b, r, c: two pages
+    check("pages", words(requests("s3://lake/t/", "list  2", **end))[:-1],
+          ["ok 0 s3://lake/t/b+%20é=1 s3://lake/t/c=1", "ok 0 s3://lake/t/r=10"])
+    check("a stale ETag", words(requests("s3://lake/t/", "stat b+%20é put b+%20é y match r z", **end))[2],
+          "precondition 0")
+    tables_over.over(check, "moto", server)
+    # The adapter by itself; the counts are those of tests/load.c.
+    check("tables opened", words(requests(
+        "s3://demo-lake/wh/", "load iot/trucks chain iot/trucks load iot/unknown_codec load iot/none", **end)),
+        ["version 7, 6 files, 2 requests, 1 round trips", "version 7, 6 files, 10 requests, 4 round trips",
+         "version 3, 2 files, 7 requests, 4 round trips", "absent", "requests 21 connections 21"])
 
 
-def upload(server, folder, to):
-    """A folder's files as objects; the bucket is made first."""
-    server.request("PUT", "/" + to.split("/")[0])
-    for path, _, files in os.walk(folder):
-        for name in files:
-            with open(os.path.join(path, name), "rb") as f:
-                key = os.path.join(to, os.path.relpath(os.path.join(path, name), folder))
-                check("upload of " + key, server.request("PUT", "/" + key, f.read()), 200)
-
-
-def python_server(folder):
-    with open(os.path.join(folder, "a b+c.txt"), "w", encoding="utf-8") as f:
+def python(server):
+    with open(os.path.join(server.folder, "a b+c.txt"), "w", encoding="utf-8") as f:
         f.write("0123456789")
-    with Server(sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", folder, "PORT") as server:
-        url = "http://127.0.0.1:%d/" % server.port
-        got = []
-        for name, rest in (("get", ""), ("stat", ""), ("range", " 2 3")):
-            code, output = run(TOOL, url, "3", "5000", name, "a b+c.txt", *rest.split())
-            got += words(output.splitlines()[:1])
-        check("python's http.server", got, ["ok 10 0:0123456789", "ok 10", "ok 10 0:0123456789"])
-        check("what it has not", words(requests(url, "get none list x 5 absent x {}"))[:3],
-              ["not_found 0 0:", "unsupported 0", "unsupported 0"])
-        check("what it does not do", words(requests(url, "absent x {} put x {}", PLAIN_WRITES="1"))[:2],
-              ["unsupported 0", "unsupported 0"])
-        print("python's http.server: 7 operations")
+    url = server.end + "/"
+    got = []
+    for name, rest in (("get", ""), ("stat", ""), ("range", " 2 3")):
+        code, output = run(TOOL, url, "3", "5000", name, "a b+c.txt", *rest.split())
+        got += words(output.splitlines()[:1])
+    check("python's http.server", got, ["ok 10 0:0123456789", "ok 10", "ok 10 0:0123456789"])
+    check("what it has not", words(requests(url, "get none list x 5 absent x {}"))[:3],
+          ["not_found 0 0:", "unsupported 0", "unsupported 0"])
+    check("what it does not do", words(requests(url, "absent x {} put x {}", PLAIN_WRITES="1"))[:2],
+          ["unsupported 0", "unsupported 0"])
+    tables_over.plain(check, "python's http.server", server)
+
+
+def python_as_s3(server):
+    """As S3 without listings: what the metadata names is found too."""
+    server.url, server.env = "s3://demo-lake/wh/", {"AWS_ENDPOINT": server.end, "AWS_SKIP_SIGNATURE": "true"}
+    tables_over.over(check, "python's http.server as S3", server, lookup="hint")
+
+
+def nginx(server):
+    tables_over.plain(check, "nginx", server)
+    check("an authority that nobody knows", "certificate" in tables_over.tlake("open", server.url + "iot/trucks"), True)
+
+
+def secrets(server):
+    """Neither errors nor traces nor what HTTP says have credentials in them."""
+    url, env = server.url + "iot/trucks", dict(server.env, AWS_SESSION_TOKEN="tokentokentoken")
+    for arguments in (["open", url, "--verbose", "--trace"], ["open", server.url + "none", "--verbose"],
+                      ["open", url, "-o", "aws_secret_acess_key=" + SECRET],
+                      ["open", url, "-o", "aws_endpoint=http://127.0.0.1:1", "--trace"],
+                      ["open", url, "-o", "aws_endpoint=http://user:%s@127.0.0.1:1" % SECRET],
+                      ["open", "https://user:%s@127.0.0.1:1/x" % SECRET], ["open", url, "-o", SECRET]):
+        code, output = run(tables_over.TLAKE, *arguments, **env)  # looks for SECRET
+        check("no token in " + " ".join(arguments[:1]), "tokentokentoken" in output or "Signature=" in output, False)
+        check("and something was said", len(output) > 20, True)
+
+
+def each(name, *tests):
+    """A server, and what is tried over it."""
+    global passed
+    server, before, start = getattr(servers, name)(), passed, time.time()
+    if server is None:
+        print("skipped: no " + name)
+        return
+    with server:
+        for test in tests:
+            test(server)
+    print("%s: %d checks, %.1f s" % (name, passed - before, time.time() - start))
 
 
 def main():
-    folder = tempfile.mkdtemp(prefix="timelake-stores-")
-    try:
-        bad_server()
-        if os.path.exists(os.path.join(BIN, "moto_server")):
-            moto()
-        else:
-            print("skipped: no moto")
-        python_server(folder)
-    finally:
-        shutil.rmtree(folder)
+    def over(name):
+        return lambda server: tables_over.over(check, name, server)
+
+    bad_server()
+    each("moto", moto, secrets)
+    each("python", python)
+    each("python", python_as_s3)
+    each("nginx", nginx)
+    each("seaweedfs", over("seaweedfs"))
+    each("azurite", over("azurite"))
+    each("fake_gcs", over("fake_gcs"))
     print("%d passed, %d failed" % (passed, failed))
     return failed != 0
 

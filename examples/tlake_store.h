@@ -1,0 +1,266 @@
+/* Where tables lie, for the commands of tlake: in folders, and with libcurl (-DTLAKE_CURL) in S3 and its relatives,
+   Azure Blob, Google Cloud Storage and behind plain HTTP(S). Included by tlake.c before the commands. */
+
+#ifdef TLAKE_CURL
+#define STORE_SCHEMES "s3:// s3a:// az:// azure:// abfs:// abfss:// gs:// http:// https://"
+#else
+#define STORE_SCHEMES ""
+#endif
+
+typedef struct place {
+    tl_fs fs;
+    int remote; /* 1: an object store, else a folder */
+    char location[4096];
+#ifdef TLAKE_CURL
+    tl_http_store http;
+    tl_curl_options http_options;
+    tl_curl *curl;
+#endif
+} place;
+
+/* A duration of the command line in milliseconds: 500ms, 1s, 2m, 1h; -1 when it is none. */
+static int64_t duration_of(const char *text)
+{
+    static const struct { const char *unit; int64_t ms; } units[] = {
+        {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
+    char *end;
+    long n = strtol(text, &end, 10);
+    size_t i;
+    for (i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (end != text && n >= 0 && n < 1000000000 && strcmp(end, units[i].unit) == 0)
+            return n * units[i].ms;
+    return -1;
+}
+
+/* Wrong usage about a storage option. Its value may be a secret: only the name is said. */
+static int usage_option(const char *what, const char *option)
+{
+    char name[80];
+    size_t n = strcspn(option, "=");
+    snprintf(name, sizeof name, "%.*s", (int)(n < 60 ? n : 60), option);
+    return usage(what, name);
+}
+
+/* ---- progress: a line on the terminal that comes after a while and goes when it is over ---- */
+
+static struct progress {
+    int64_t began; /* 0: nothing runs */
+    uint64_t requests, bytes;
+    int shown;
+} progress;
+
+static void progress_end(void)
+{
+    if (progress.shown)
+        fprintf(stderr, "\r\033[K");
+    memset(&progress, 0, sizeof progress);
+}
+
+/* Something was answered. */
+static void progress_step(uint64_t bytes)
+{
+    int64_t now = tl_fs_now();
+    progress.requests++;
+    progress.bytes += bytes;
+    if (progress.began == 0)
+        progress.began = now;
+    if (arguments.json || arguments.trace || now - progress.began < 500 || !isatty(2))
+        return;
+    progress.shown = 1;
+    fprintf(stderr, "\r%llu requests, %.1f MB, %.1f s\033[K", (unsigned long long)progress.requests,
+            (double)progress.bytes / 1e6, (double)(now - progress.began) / 1e3);
+}
+
+/* ---- options: storage options by the names that Timelake has for them ---- */
+
+/* What a lake does, whatever store it lies in: 1 taken, 0 another option, -1 no value of it. */
+static int lake_option(tl_lake_options *lake, const char *name, const char *value)
+{
+    if (strcmp(name, "timelake_version_lookup") == 0) {
+        lake->lookup_hint = strcmp(value, "hint") == 0;
+        return one_of(value, "list hint") ? 1 : -1;
+    }
+    if (strcmp(name, "timelake_freshness_check") == 0) {
+        lake->freshness_list = strcmp(value, "list") == 0;
+        return one_of(value, "head list") ? 1 : -1;
+    }
+    if (strcmp(name, "timelake_warm_connections") == 0) {
+        lake->warm_connections = (uint32_t)strtoul(value, NULL, 10);
+        return 1;
+    }
+    return 0;
+}
+
+#ifdef TLAKE_CURL
+static int truth_of(const char *value, int *truth)
+{
+    *truth = one_of(value, "1 true on yes");
+    return *truth || one_of(value, "0 false off no") ? 1 : -1;
+}
+
+/* How it is talked to: the client options of Timelake's Rust client, with or without the store's prefix. */
+static int client_option(tl_curl_options *o, tl_http_store *http, const char *name, const char *value)
+{
+    static const char *const prefixes[] = {"aws_", "azure_", "google_"};
+    int64_t ms;
+    size_t i;
+    for (i = 0; i < 3; i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            name += strlen(prefixes[i]);
+    if (strcmp(name, "timeout") == 0 || strcmp(name, "connect_timeout") == 0) {
+        ms = duration_of(value);
+        if (name[0] == 't')
+            o->timeout_ms = ms;
+        else
+            o->connect_ms = ms;
+        return ms > 0 ? 1 : -1;
+    }
+    if (strcmp(name, "proxy_url") == 0)
+        o->proxy = value;
+    else if (strcmp(name, "user_agent") == 0)
+        o->user_agent = value;
+    else if (strcmp(name, "allow_invalid_certificates") == 0)
+        return truth_of(value, &o->insecure);
+    else if (strcmp(name, "http1_only") == 0)
+        return truth_of(value, &o->http1);
+    else if (strcmp(name, "allow_http") == 0)
+        return truth_of(value, &http->allow_http);
+    else
+        return 0;
+    return 1;
+}
+
+static void on_http_line(void *context, const char *line, size_t size)
+{
+    (void)context;
+    fprintf(stderr, "* %.*s\n", (int)size, line);
+}
+
+/* What the environment says, where no option did; a credentials file last. */
+static void store_environment(place *p)
+{
+    const char *ca = getenv("SSL_CERT_FILE");
+    tl_http_environment(&p->http);
+    if (p->http.dialect == TL_HTTP_S3 && !p->http.skip_signature)
+        (void)tl_http_credentials_file(&p->http);
+    p->http_options.ca_file = ca != NULL && ca[0] != 0 ? ca : NULL;
+    p->http_options.log = arguments.verbose ? on_http_line : NULL;
+}
+#endif
+
+/* One -o key=value. */
+static int place_option(place *p, const char *option, tl_lake_options *lake)
+{
+    const char *value = strchr(option, '=');
+    char name[80];
+    int done;
+    if (value == NULL || value == option || (size_t)(value - option) >= sizeof name)
+        return usage("a storage option is key=value", ""); /* and not said: it may be a secret that lost its key */
+    snprintf(name, sizeof name, "%.*s", (int)(value - option), option);
+    value++;
+    if (strcmp(name, "timelake_local_root") == 0)
+        return EXIT_DONE;
+    done = lake_option(lake, name, value);
+#ifdef TLAKE_CURL
+    if (done == 0 && p->remote)
+        done = client_option(&p->http_options, &p->http, name, value);
+    if (done == 0 && p->remote)
+        done = tl_http_option(&p->http, name, value);
+    if (done < 0)
+        return usage_option("not supported here, or not a value of it: ", option);
+#else
+    (void)p;
+    if (done < 0)
+        return usage_option("not a value of the storage option ", option);
+#endif
+    return done == 1 ? EXIT_DONE : usage_option("no such storage option: ", option);
+}
+
+/* ---- where it is ---- */
+
+/* The location: a URI as it is, a path as the file:// URI of the folder. */
+static int place_locate(place *p, int mapped)
+{
+    const char *url = arguments.file, *rest = strstr(url, "://");
+    char scheme[16], *real;
+    if (rest == NULL) {
+        real = realpath(url, NULL);
+        if (real == NULL)
+            return fail_errno(url, errno);
+        snprintf(p->location, sizeof p->location, "file://%s", real);
+        free(real);
+        return EXIT_DONE;
+    }
+    snprintf(scheme, sizeof scheme, "%.*s", rest - url < 12 ? (int)(rest - url) + 3 : 0, url);
+    if (strlen(url) >= sizeof p->location)
+        return usage("a URL that is too long", "");
+    snprintf(p->location, sizeof p->location, "%s", url);
+    if (strcmp(scheme, "file://") == 0 || mapped)
+        return EXIT_DONE;
+    if (!one_of(scheme, STORE_SCHEMES)) {
+        if (tl_text(STORE_SCHEMES).size == 0 && one_of(scheme, "s3:// s3a:// az:// azure:// abfs:// abfss:// gs:// "
+                                                               "http:// https://"))
+            return usage("this tlake was built without libcurl: object stores only with -o timelake_local_root=DIR, "
+                         "which maps one onto a folder", "");
+        return usage("a scheme that this tool does not know: ", scheme);
+    }
+    p->remote = 1;
+    if ((strncmp(scheme, "http", 4) == 0 && strpbrk(url, "?#@") != NULL))
+        return usage("a table's URL has no user, query or fragment (and this one is not repeated here)", "");
+    return EXIT_DONE;
+}
+
+/* Takes the command line's URL and options. EXIT_DONE, or what was said. */
+static int place_open(place *p, tl_lake_options *lake)
+{
+    tl_fs_options fs;
+    size_t i;
+    int code;
+    memset(p, 0, sizeof *p);
+    memset(&fs, 0, sizeof fs);
+    for (i = 0; i < arguments.option_count; i++)
+        if (strncmp(arguments.options[i], "timelake_local_root=", 20) == 0)
+            fs.local_root = arguments.options[i] + 20;
+    code = place_locate(p, fs.local_root != NULL);
+#ifdef TLAKE_CURL
+    tl_http_init(&p->http, tl_http_scheme(tl_text(p->location)));
+#endif
+    for (i = 0; i < arguments.option_count && code == EXIT_DONE; i++)
+        code = place_option(p, arguments.options[i], lake);
+    if (code != EXIT_DONE)
+        return code;
+    tl_fs_open(&p->fs, &fs);
+#ifdef TLAKE_CURL
+    if (p->remote) {
+        store_environment(p);
+        if (p->http.dialect == TL_HTTP_PLAIN)
+            lake->store = TL_STORE_HTTPS;
+        p->curl = tl_curl_open(&p->http, &p->http_options);
+        if (p->curl == NULL)
+            return fail(p->location, "no memory for libcurl", "no memory", TL_NO_POSITION, EXIT_FAILED);
+    }
+#endif
+    return EXIT_DONE;
+}
+
+/* Drives an operation to its end. */
+static tl_status place_run(place *p, tl_op *op)
+{
+    tl_status st;
+#ifdef TLAKE_CURL
+    st = p->remote ? tl_curl_run(p->curl, op) : tl_fs_run(&p->fs, op);
+#else
+    st = tl_fs_run(&p->fs, op);
+#endif
+    progress_end();
+    return st;
+}
+
+static void place_close(place *p)
+{
+#ifdef TLAKE_CURL
+    tl_curl_close(p->curl);
+    tl_http_close(&p->http);
+#endif
+    tl_fs_close(&p->fs);
+}
