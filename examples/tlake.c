@@ -7,6 +7,7 @@
 #define _GNU_SOURCE /* isatty, realpath, flock */
 #endif
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1595,7 +1596,8 @@ static const char help_tables[] =
     "plan    the files that can hold matching rows. EXPR: comparisons joined by `and`:\n"
     "        time >= '2026-01-02' and device = 3 and site in ('a', 'b') and value is not null\n"
     "        Columns may stand in double quotes, texts, dates and times in single ones.\n"
-    "watch   looks every so often (500ms, 1s, 2m) and prints each new version; --count N: ends after N lines.\n"
+    "watch   looks every so often (500ms, 1s, 2m) and prints each new version, also those between two looks;\n"
+    "        --count N: ends after N lines.\n"
     "\n"
     "Storage options and the environment, as Timelake's Rust client names them; an option wins. `-o endpoint=` is\n"
     "`-o aws_endpoint=` where the URL is s3://.\n"

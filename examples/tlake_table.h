@@ -140,17 +140,23 @@ static int fail_op(const tl_op *op)
                 : st == TL_ABSENT ? EXIT_NOT_FOUND : EXIT_FAILED);
 }
 
-/* Loads the table; EXIT_DONE: load.table is there, and tl_op_end is the caller's. */
-static int load_table(lake_world *w, tl_load *load, int64_t max_age_ms)
+/* Loads a version of the table, or the newest (0). */
+static tl_status load_version(lake_world *w, tl_load *load, uint64_t version, int64_t max_age_ms)
 {
     tl_load_options o;
-    int code = EXIT_DONE;
     memset(&o, 0, sizeof o);
     o.no_head = (uint8_t)arguments.no_head;
-    o.version = arguments.at_version;
+    o.version = version;
     o.max_age_ms = max_age_ms;
     tl_load_begin(load, &w->lake, tl_text(w->at.location), &o);
-    if (place_run(&w->at, &load->op) != TL_OK) {
+    return place_run(&w->at, &load->op);
+}
+
+/* Loads what was asked for; EXIT_DONE: load.table is there, and tl_op_end is the caller's. */
+static int load_table(lake_world *w, tl_load *load, int64_t max_age_ms)
+{
+    int code = EXIT_DONE;
+    if (load_version(w, load, arguments.at_version, max_age_ms) != TL_OK) {
         code = fail_op(&load->op);
         (void)tl_op_end(&load->op);
     }
@@ -806,8 +812,26 @@ static void print_change(const tl_load *load)
         plural(n, "file");
         puts_("\n");
     }
-    output_flush(out);
-    (void)fflush(stdout);
+}
+
+/* A version that came and went between two looks: printed too, unless it has been expired by now. */
+static int print_passed(lake_world *w, uint64_t version)
+{
+    tl_load load;
+    int code = EXIT_DONE;
+    tl_status st = load_version(w, &load, version, 0);
+    if (st == TL_OK)
+        print_change(&load);
+    else if (st != TL_ABSENT)
+        code = fail_op(&load.op);
+    else {
+        puts_(arguments.json ? "{\"version\":" : "version ");
+        put_number(version);
+        puts_(arguments.json ? ",\"source\":\"expired\"}\n" : " expired before it was read\n");
+    }
+    forget_requests(); /* a line has the requests since the one before */
+    (void)tl_op_end(&load.op);
+    return code;
 }
 
 /* Loads again and again, always with a check, and prints each version that is new. --count N: ends after N of them. */
@@ -816,8 +840,8 @@ static int command_watch(void)
     lake_world w;
     tl_load load;
     int64_t every = duration_of(arguments.every == NULL ? "1s" : arguments.every);
-    uint64_t seen = 0;
-    long count = 0;
+    uint64_t seen = 0, newest, v;
+    long left = arguments.count == 0 ? LONG_MAX : arguments.count;
     int code;
     if (every < 0)
         return usage("not a duration such as 500ms, 1s or 2m: ", arguments.every);
@@ -829,13 +853,19 @@ static int command_watch(void)
         code = load_table(&w, &load, -1);
         if (code != EXIT_DONE)
             break;
-        if (load.table->version != seen) {
-            seen = load.table->version;
-            count++;
-            print_change(&load);
+        newest = load.table->version;
+        for (v = seen == 0 || newest < seen ? newest : seen + 1; code == EXIT_DONE && v <= newest && left > 0; v++) {
+            if (v == newest)
+                print_change(&load);
+            else
+                code = print_passed(&w, v);
+            left -= arguments.count != 0;
         }
+        seen = newest;
         (void)tl_op_end(&load.op);
-        if (arguments.count != 0 && count >= arguments.count)
+        output_flush(out);
+        (void)fflush(stdout);
+        if (code != EXIT_DONE || left == 0)
             break;
         tl_fs_pause_until(tl_fs_now() + every);
     }

@@ -12,6 +12,7 @@ SHARED = os.environ.get("TL_SHARED") or os.path.join(TOP, "..", "shared")
 PYTHON = os.path.join(CACHE, "venv", "bin", "python")
 PEER = os.path.join(CACHE, "peer", "release", "peer")
 TSLOG = os.path.join(CACHE, "tslog", "debug", "tslog-peer")
+TIMELAKE = os.path.join(CACHE, "timelake", "debug", "timelake-peer")
 SLATEDB = os.path.join(CACHE, "slatedb", "debug", "slatedb-peer")
 CC = os.environ.get("CC", "cc").split()
 
@@ -98,6 +99,14 @@ def build_tslog(*options):
     """The real timeseries-table-format, without DataFusion."""
     sh("cargo", "build", "-q", "--locked", *options, cwd=os.path.join(HERE, "tslog"),
        env=dict(os.environ, CARGO_TARGET_DIR=os.path.join(CACHE, "tslog")))
+
+
+def have_timelake():
+    """The whole Timelake crate with its query engine; ten minutes to build, so on request."""
+    if os.environ.get("FULL") == "1":
+        sh("cargo", "build", "-q", "--locked", cwd=os.path.join(HERE, "timelake"),
+           env=dict(os.environ, CARGO_TARGET_DIR=os.path.join(CACHE, "timelake")))
+    return os.path.exists(TIMELAKE)
 
 
 def inside():
