@@ -2197,7 +2197,7 @@ TL_API tl_status tl_lake_init(tl_lake *lake, const tl_lake_options *options);
 /* Drops all versions. No machine of the lake may be running. */
 TL_API void tl_lake_free(tl_lake *lake);
 
-/* Forgets a table: the next load is cold. */
+/* Forgets a table's version: the next load is cold. Its location and what is barred of it stay until tl_lake_free. */
 TL_API void tl_lake_forget(tl_lake *lake, tl_span location);
 
 /* A section of this version's head turned out corrupt when it was opened: the version is forgotten, and loads do not
@@ -19503,8 +19503,11 @@ TLI_FN tl_status tli_iceberg_value(tli_iceberg_files *f, tli_iceberg_entry *e, c
         tli_iceberg_partition(e, v);
         return TL_OK;
     }
-    if (e->stat == 132)
+    if (e->stat == 132) {
+        if (v->node->kind != TL_AVRO_INT && v->node->kind != TL_AVRO_LONG)
+            return tli_err(err, TL_CORRUPT, "a manifest's split offsets are no integers", TL_NO_POSITION);
         return tli_iceberg_split(f, e, v->number, err);
+    }
     if (e->stat != 0) {
         if (avro->depth > 4) /* within a field that is not known */
             return TL_OK;

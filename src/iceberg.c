@@ -592,8 +592,11 @@ TLI_FN tl_status tli_iceberg_value(tli_iceberg_files *f, tli_iceberg_entry *e, c
         tli_iceberg_partition(e, v);
         return TL_OK;
     }
-    if (e->stat == 132)
+    if (e->stat == 132) {
+        if (v->node->kind != TL_AVRO_INT && v->node->kind != TL_AVRO_LONG)
+            return tli_err(err, TL_CORRUPT, "a manifest's split offsets are no integers", TL_NO_POSITION);
         return tli_iceberg_split(f, e, v->number, err);
+    }
     if (e->stat != 0) {
         if (avro->depth > 4) /* within a field that is not known */
             return TL_OK;

@@ -46,7 +46,7 @@ TL_API tl_status tl_lake_init(tl_lake *lake, const tl_lake_options *options);
 /* Drops all versions. No machine of the lake may be running. */
 TL_API void tl_lake_free(tl_lake *lake);
 
-/* Forgets a table: the next load is cold. */
+/* Forgets a table's version: the next load is cold. Its location and what is barred of it stay until tl_lake_free. */
 TL_API void tl_lake_forget(tl_lake *lake, tl_span location);
 
 /* A section of this version's head turned out corrupt when it was opened: the version is forgotten, and loads do not

@@ -142,6 +142,24 @@ static void same_files(const tli_iceberg_files *a, const tli_iceberg_files *b)
         CHECK(memcmp(a->splits, b->splits, a->split_count * sizeof *a->splits) == 0);
 }
 
+/* A split offset is an integer, whatever else a schema says: the items become nulls, which the same bytes are too. */
+static void splits_are_integers(tli_manifest *m, const tli_iceberg_manifest *entry, const tl_metadata *metadata,
+                                const tl_limits *limits)
+{
+    static const char items[] = "\"items\":\"long\",\"element-id\":133";
+    tli_iceberg_files files;
+    tl_error err;
+    size_t i = 0;
+    while (i + sizeof items < m->bytes.size && memcmp(m->bytes.data + i, items, sizeof items - 1) != 0)
+        i++;
+    CHECK(i + sizeof items < m->bytes.size);
+    memcpy(m->bytes.data + i + 9, "null", 4);
+    CHECK_STATUS(tli_iceberg_begin(&files, metadata, limits, NULL, &err), TL_OK, &err);
+    CHECK_INT(tli_iceberg_add(&files, entry, m->bytes.data, m->bytes.size, &err), TL_CORRUPT);
+    CHECK_TEXT(err.text, strlen(err.text), "a manifest's split offsets are no integers");
+    tli_iceberg_end(&files);
+}
+
 static void rewrite_manifest(const tl_mem_object *o, const tli_iceberg_manifest *entry, const tl_metadata *metadata,
                              const tl_limits *limits)
 {
@@ -166,6 +184,8 @@ static void rewrite_manifest(const tl_mem_object *o, const tli_iceberg_manifest 
         CHECK(same_span(m.entry.partitions, entry->partitions));
         CHECK_INT(m.entry.min_sequence_number, entry->min_sequence_number);
     }
+    if (files.split_count != 0)
+        splits_are_integers(&m, entry, metadata, limits);
     tli_manifest_free(&m);
     tli_iceberg_end(&files);
     tli_iceberg_end(&again);
