@@ -195,6 +195,9 @@ bench-heads: timelake.h
 ##   make bench-load  a step, an idle table, plans; the metadata chain against timelake-format
 bench-load: timelake.h
 	@bench/load/run
+##   make bench-protocol  timeseries tables: replay of 10,000 commits against timeseries-table-format, the check of a header
+bench-protocol: timelake.h
+	@bench/protocol/run
 ##   make bench-probe  the probe: warm reads a second, memory of a million idle ones
 bench-probe: $(BUILD)/bench/probe
 	@$<
@@ -255,7 +258,7 @@ help:
 	@sed -n 's/^##//p' Makefile
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
-.PHONY: demo all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-probe bench-cost tsan rooms \
+.PHONY: demo all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-protocol bench-probe bench-cost tsan rooms \
         tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
 
 print-%: # a variable, for tools/

@@ -1716,7 +1716,8 @@ typedef struct tl_log_replay {
     tl_log_grid coverage_grid;
     uint64_t digest;
     struct tli_store *store, *meta_store;
-    tl_buffer actions; /* of the commit at hand */
+    tl_buffer actions; /* of the commit at hand, as its tree: */
+    tl_buffer nodes, strings;
     uint64_t decoded;  /* payloads of actions that were decoded: none before the header was judged */
 } tl_log_replay;
 
@@ -5126,6 +5127,12 @@ TLI_INLINE uint32_t tli_json_eight(uint64_t v)
 TLI_INLINE const uint8_t *tli_json_run(const uint8_t *p, const uint8_t *end)
 {
 #if TLI_SSE2
+    if (TLI_LIKELY(end - p >= 16)) { /* names are short */
+        uint32_t hits = tli_json_mask16(tli_json_special16(tli_json_load16(p)));
+        if (hits != 0)
+            return p + __builtin_ctz(hits);
+        p += 16;
+    }
     while (end - p >= 32) { /* two at a time: long texts are footers */
         __m128i low = tli_json_special16(tli_json_load16(p)), high = tli_json_special16(tli_json_load16(p + 16));
         if (tli_json_mask16(_mm_or_si128(low, high)) == 0) {
@@ -5769,49 +5776,76 @@ TLI_FN tl_status tli_json_measure(tli_json_reader *r, uint64_t *nodes, uint64_t 
     return tli_json_finish(&r->j) ? TL_OK : r->j.status;
 }
 
+/* A tree at work. Its memory grows as needed, and may be used again for the next text. */
+typedef struct tli_json_builder {
+    tl_buffer nodes, strings;
+    uint32_t count; /* of nodes */
+    uint32_t open;  /* the array or object that is open; its `nodes` holds the index of the one around it */
+} tli_json_builder;
+
 /* Copies a string with escapes into the tree's memory, behind its size. */
-TLI_FN void tli_json_keep_string(tl_json_node *node, tl_span raw, char *strings, size_t *used)
+TLI_FN tl_status tli_json_keep_string(tli_json_builder *b, tl_json_node *node, tl_span raw)
 {
-    char *at = strings + *used;
-    size_t n = tli_json_unescape(at + sizeof(uint32_t), tli_text_span(raw.data + 1, raw.size - 2));
+    uint64_t need = (uint64_t)b->strings.size + sizeof(uint32_t) + raw.size;
+    tl_status st;
+    uint8_t *at;
+    size_t n;
+    st = need < UINT32_MAX ? tli_mem_reserve(&b->strings, sizeof(uint32_t) + raw.size, NULL) : TL_LIMIT;
+    if (st != TL_OK)
+        return st;
+    at = b->strings.data + b->strings.size;
+    n = tli_json_unescape((char *)at + sizeof(uint32_t), tli_text_span(raw.data + 1, raw.size - 2));
     tli_bits_put32(at, (uint32_t)n);
-    node->unescaped = (uint32_t)*used + 1;
-    *used += sizeof(uint32_t) + n;
+    node->unescaped = (uint32_t)b->strings.size + 1;
+    b->strings.size += sizeof(uint32_t) + n;
+    return TL_OK;
 }
 
-/* Fills the nodes. While an array or object is open, its `nodes` holds the index of the one around it. */
-TLI_FN void tli_json_fill(tli_json_reader *r, tl_json_node *nodes, char *strings)
+/* Adds what a token says that was just read. */
+TLI_INLINE tl_status tli_json_add(tli_json_builder *b, const tli_json_reader *r, const tli_json_token *t)
 {
-    tli_json_token t;
-    uint32_t count = 0, open = 0;
-    size_t used = 0;
-    do {
-        tl_json_node *node = &nodes[count];
-        if (!tli_json_token_next(r, &t))
-            return; /* cannot be: the text was checked */
-        if (t.kind > TLI_JSON_KEY) {
-            uint32_t around = nodes[open].nodes;
-            nodes[open].nodes = count - open;
-            nodes[open].size = (uint32_t)(r->j.p - r->j.begin) - nodes[open].start;
-            open = around;
-            continue;
-        }
-        if (count != 0)
-            nodes[open].count += t.kind == TLI_JSON_KEY || nodes[open].kind == TL_JSON_ARRAY;
-        TLI_FILL(node, 0, sizeof *node);
-        node->kind = (uint8_t)(t.kind == TLI_JSON_KEY ? (int)TL_JSON_STRING : t.kind);
-        node->start = (uint32_t)((const uint8_t *)t.raw.data - r->j.begin);
-        node->size = (uint32_t)t.raw.size;
-        node->nodes = 1;
-        node->truth = t.kind == TL_JSON_BOOL && t.flag;
-        if (node->kind == TL_JSON_STRING && t.flag)
-            tli_json_keep_string(node, t.raw, strings, &used);
-        if (t.kind == TL_JSON_ARRAY || t.kind == TL_JSON_OBJECT) {
-            node->nodes = open;
-            open = count;
-        }
-        count++;
-    } while (r->depth != 0);
+    tl_json_node *node, *open = (tl_json_node *)(void *)b->nodes.data + b->open;
+    if (t->kind > TLI_JSON_KEY) {
+        uint32_t around = open->nodes;
+        open->nodes = b->count - b->open;
+        open->size = (uint32_t)(r->j.p - r->j.begin) - open->start;
+        b->open = around;
+        return TL_OK;
+    }
+    if (TLI_UNLIKELY(b->nodes.capacity - b->nodes.size < sizeof *node)) {
+        tl_status st = tli_mem_reserve(&b->nodes, sizeof *node, NULL);
+        if (st != TL_OK)
+            return st;
+        open = (tl_json_node *)(void *)b->nodes.data + b->open;
+    }
+    if (b->count != 0)
+        open->count += t->kind == TLI_JSON_KEY || open->kind == TL_JSON_ARRAY;
+    node = (tl_json_node *)(void *)b->nodes.data + b->count;
+    TLI_FILL(node, 0, sizeof *node);
+    node->kind = (uint8_t)(t->kind == TLI_JSON_KEY ? (int)TL_JSON_STRING : t->kind);
+    node->start = (uint32_t)((const uint8_t *)t->raw.data - r->j.begin);
+    node->size = (uint32_t)t->raw.size;
+    node->nodes = 1;
+    node->truth = t->kind == TL_JSON_BOOL && t->flag;
+    if (t->kind == TL_JSON_ARRAY || t->kind == TL_JSON_OBJECT) {
+        node->nodes = b->open;
+        b->open = b->count;
+    }
+    b->count++;
+    b->nodes.size += sizeof *node;
+    return node->kind == TL_JSON_STRING && t->flag ? tli_json_keep_string(b, node, t->raw) : TL_OK;
+}
+
+/* The tree of a text that was read whole: good until the builder goes on. Not to be freed. */
+TLI_FN tl_json tli_json_built(const tli_json_builder *b, const void *text, size_t size)
+{
+    tl_json tree;
+    TLI_FILL(&tree, 0, sizeof tree);
+    tree.text = (const char *)text;
+    tree.size = size;
+    tree.root = (const tl_json_node *)(const void *)b->nodes.data;
+    tree.strings = (const char *)b->strings.data;
+    return tree;
 }
 
 TL_API tl_status tl_json_parse(tl_json *tree, const char *text, size_t size, const tl_limits *limits,
@@ -5819,6 +5853,8 @@ TL_API tl_status tl_json_parse(tl_json *tree, const char *text, size_t size, con
 {
     tli_json j = tli_json_open(text, size, 0, err);
     tli_json_reader r;
+    tli_json_builder b;
+    tli_json_token t;
     uint64_t count, strings, bytes;
     tl_json_node *nodes;
     tl_status st;
@@ -5838,12 +5874,20 @@ TL_API tl_status tl_json_parse(tl_json *tree, const char *text, size_t size, con
     nodes = (tl_json_node *)tli_mem_new(&tree->allocator, tree->memory);
     if (nodes == NULL)
         return tli_mem_failed(&tree->allocator, err);
+    TLI_FILL(&b, 0, sizeof b); /* the block has room for all: nothing grows */
+    b.nodes.data = (uint8_t *)nodes;
+    b.nodes.capacity = (size_t)count * sizeof *nodes;
+    b.strings.data = (uint8_t *)(nodes + count);
+    b.strings.capacity = (size_t)strings;
     tree->text = text;
     tree->size = size;
     tree->root = nodes;
     tree->strings = (const char *)(nodes + count);
     tli_json_start(&r, &j, tl_limits_resolve(limits).depth);
-    tli_json_fill(&r, nodes, (char *)(nodes + count));
+    do {
+        if (!tli_json_token_next(&r, &t) || tli_json_add(&b, &r, &t) != TL_OK)
+            break; /* cannot be: the text was checked */
+    } while (r.depth != 0);
     return TL_OK;
 }
 
@@ -5880,9 +5924,10 @@ TL_API const tl_json_node *tl_json_next(const tl_json_node *parent, const tl_jso
 /* What a string node stands for. */
 TLI_FN tl_span tli_json_plain_text(const tl_json *tree, const tl_json_node *node)
 {
-    const char *at = tree->strings + node->unescaped - 1;
+    const char *at;
     if (node->unescaped == 0)
         return tli_text_span(tree->text + node->start + 1, node->size - 2);
+    at = tree->strings + node->unescaped - 1;
     return tli_text_span(at + sizeof(uint32_t), tli_bits_u32(at));
 }
 
@@ -22424,6 +22469,7 @@ typedef struct tli_features_scan {
     tl_error error; /* of the JSON */
     const uint8_t *text;
     const tl_client *client;
+    tli_json_builder *tree; /* NULL: none is made */
     tl_protocol *p;
     tl_fault found; /* of the first header that is not good */
 } tli_features_scan;
@@ -22478,9 +22524,13 @@ TLI_INLINE int tli_features_number(tli_json *j, tl_span raw, int integer)
 
 TLI_FN int tli_features_next(tli_features_scan *s, tli_json_token *t)
 {
-    if (!tli_json_token_next(&s->r, t))
+    tl_status st;
+    if (!tli_json_token_next(&s->r, t)
+        || (t->kind == TL_JSON_NUMBER && !tli_features_number(&s->r.j, t->raw, t->flag)))
         return 0;
-    return t->kind != TL_JSON_NUMBER || tli_features_number(&s->r.j, t->raw, t->flag);
+    st = s->tree != NULL ? tli_json_add(s->tree, &s->r, t) : TL_OK;
+    return st == TL_OK
+           || tli_json_refuse(&s->r.j, st, st == TL_LIMIT ? "json: too many escapes" : "out of memory", s->r.j.p);
 }
 
 /* An element, or a member, of the array or object that is open, or its end: what two tokens say, checked as strictly,
@@ -22522,10 +22572,11 @@ TLI_INLINE int tli_features_pass(tli_json_reader *r)
 TLI_FN int tli_features_rest(tli_features_scan *s, const tli_json_token *t)
 {
     uint32_t depth = s->r.depth;
+    tli_json_token next;
     if (t->kind != TL_JSON_ARRAY && t->kind != TL_JSON_OBJECT)
         return 1;
     while (s->r.depth >= depth)
-        if (!tli_features_pass(&s->r))
+        if (s->tree != NULL ? !tli_features_next(s, &next) : !tli_features_pass(&s->r))
             return 0;
     return 1;
 }
@@ -22751,8 +22802,9 @@ TLI_FN int tli_features_document(tli_features_scan *s)
     }
 }
 
-TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
-                                     const tl_allocator *allocator, tl_fault *fault)
+/* The inspection; on the way `tree`, which may be NULL, becomes that of the text. */
+TLI_FN tl_status tli_features_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
+                                      const tl_allocator *allocator, tli_json_builder *tree, tl_fault *fault)
 {
     tli_features_scan s;
     tli_json j = tli_json_open(commit, size, 0, &s.error);
@@ -22764,14 +22816,17 @@ TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t 
                                   "no commit, or one of 4 GiB", TL_NO_POSITION);
     tli_json_start(&s.r, &j, TLI_FEATURES_DEPTH);
     s.text = (const uint8_t *)commit;
+    s.tree = tree;
     s.client = client != NULL ? client : tl_client_all();
     s.p = p;
     s.found.kind = TL_FAULT_NONE;
     s.found.version = fault != NULL ? fault->version : 0;
     if (!tli_features_document(&s)) {
-        int text = tli_text_utf8(commit, size) == size; /* the reference takes other bytes for a failure of the store */
-        st = tli_features_fault(fault, text ? TL_FAULT_COMMIT : TL_FAULT_IO, s.error.status, s.error.text,
-                                s.error.position);
+        tl_fault_kind kind = TL_FAULT_COMMIT;
+        if (tli_text_utf8(commit, size) != size)
+            kind = TL_FAULT_IO; /* the reference takes other bytes for a failure of the store */
+        st = s.error.status;
+        (void)tli_features_fault(fault, st == TL_NO_MEMORY ? TL_FAULT_OTHER : kind, st, s.error.text, s.error.position);
     } else if (s.found.kind != TL_FAULT_NONE) {
         st = s.found.error.status;
         if (fault != NULL)
@@ -22780,6 +22835,12 @@ TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t 
     if (st != TL_OK)
         tl_protocol_free(p);
     return st;
+}
+
+TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
+                                     const tl_allocator *allocator, tl_fault *fault)
+{
+    return tli_features_inspect(p, commit, size, client, allocator, NULL, fault);
 }
 
 /* ---- verdicts ---- */
@@ -24262,19 +24323,18 @@ TLI_FN int tli_tslog_commit(tl_log_replay *r, tli_tsfield_source *s, tli_store *
 /* Relative, slashes between, nothing that leads elsewhere. */
 TLI_FN int tli_tslog_canonical(tl_span path)
 {
-    size_t i, from = 0;
-    for (i = 0; i <= path.size; i++) {
-        const char *p = path.data + from;
-        if (i < path.size && path.data[i] == '\\')
+    const char *p = path.data, *end = p + path.size, *from = p;
+    for (;; p++) {
+        while (p < end && *p != '/' && *p != '\\')
+            p++;
+        if ((p < end && *p == '\\') || p == from || (p == from + 1 && from[0] == '.')
+            || (p == from + 2 && from[0] == '.' && from[1] == '.')
+            || (p >= from + 2 && from[1] == ':' && tli_features_letter((char)(from[0] | 0x20))))
             return 0;
-        if (i < path.size && path.data[i] != '/')
-            continue;
-        if (i == from || (i == from + 1 && p[0] == '.') || (i == from + 2 && p[0] == '.' && p[1] == '.')
-            || (i >= from + 2 && p[1] == ':' && tli_features_letter((char)(p[0] | 0x20))))
-            return 0;
-        from = i + 1;
+        if (p == end)
+            return 1;
+        from = p + 1;
     }
-    return 1;
 }
 
 TLI_FN tl_status tli_tslog_check_path(tl_span path, tl_fault *fault)
@@ -24581,6 +24641,7 @@ TL_API void tl_log_replay_begin(tl_log_replay *replay, const tl_log_state *base,
         replay->options = *options;
     replay->options.allocator = tli_mem_allocator(&replay->options.allocator);
     replay->segments.allocator = replay->actions.allocator = replay->options.allocator;
+    replay->nodes.allocator = replay->strings.allocator = replay->options.allocator;
     replay->store = tli_tslog_store(&replay->options, NULL);
     if (base == NULL)
         return;
@@ -24605,6 +24666,8 @@ TL_API void tl_log_replay_end(tl_log_replay *replay)
 {
     tl_buffer_free(&replay->segments);
     tl_buffer_free(&replay->actions);
+    tl_buffer_free(&replay->nodes);
+    tl_buffer_free(&replay->strings);
     tli_mem_delete(&replay->options.allocator, replay->slots, replay->slot_count * sizeof *replay->slots);
     tli_mem_store_drop(replay->store);
     tli_mem_store_drop(replay->meta_store);
@@ -24634,13 +24697,28 @@ TLI_FN tl_status tli_tslog_take(tl_log_replay *r, uint64_t version, const tl_jso
     return TL_CORRUPT;
 }
 
+/* Inspects the text, and makes its tree in the memory that the last one had: it is read once. */
+TLI_FN tl_status tli_tslog_inspect(tl_log_replay *r, tl_protocol *p, const void *text, size_t size, tl_json *tree,
+                                   tl_fault *fault)
+{
+    tli_json_builder b;
+    tl_status st;
+    TLI_FILL(&b, 0, sizeof b);
+    b.nodes = r->nodes;
+    b.strings = r->strings;
+    b.nodes.size = b.strings.size = 0;
+    st = tli_features_inspect(p, text, size, r->options.client, &r->options.allocator, &b, fault);
+    r->nodes = b.nodes;
+    r->strings = b.strings;
+    *tree = tli_json_built(&b, text, size);
+    return st;
+}
+
 TL_API tl_status tl_log_replay_commit(tl_log_replay *replay, uint64_t version, const void *text, size_t size,
                                       tl_fault *fault)
 {
-    tl_limits limits = {0, 0, 0, 0, 0, 0, TLI_FEATURES_DEPTH};
     tl_protocol p;
     tl_json tree;
-    tl_error err;
     tli_store *metadata = NULL;
     tl_status st;
     if (fault != NULL)
@@ -24649,22 +24727,14 @@ TL_API tl_status tl_log_replay_commit(tl_log_replay *replay, uint64_t version, c
         return tli_tslog_memory(fault, TL_NO_MEMORY);
     if (version != replay->version + 1 || version == 0)
         return tli_features_fault(fault, TL_FAULT_OTHER, TL_MISUSE, "commits have to come in order", TL_NO_POSITION);
-    st = tl_protocol_inspect(&p, text, size, replay->options.client, &replay->options.allocator, fault);
+    st = tli_tslog_inspect(replay, &p, text, size, &tree, fault);
     if (st != TL_OK)
         return st;
     if (p.version != 0)
         metadata = tli_tslog_store(&replay->options, fault);
-    st = p.version != 0 && metadata == NULL ? TL_NO_MEMORY : TL_OK;
+    st = p.version != 0 && metadata == NULL ? TL_NO_MEMORY : tli_tslog_take(replay, version, &tree, metadata, fault);
     tl_protocol_free(&p);
-    if (st != TL_OK)
-        return st;
-    st = tl_json_parse(&tree, (const char *)text, size, &limits, &replay->options.allocator, &err);
-    if (st != TL_OK)
-        (void)tli_features_wrap(fault, &err, TL_FAULT_COMMIT);
-    else
-        st = tli_tslog_take(replay, version, &tree, metadata, fault);
     tli_mem_store_drop(metadata);
-    tl_json_free(&tree);
     if (st == TL_OK) {
         replay->version = version;
         replay->digest = tli_hash_xxh64(text, size, 0);

@@ -163,6 +163,7 @@ typedef struct tli_features_scan {
     tl_error error; /* of the JSON */
     const uint8_t *text;
     const tl_client *client;
+    tli_json_builder *tree; /* NULL: none is made */
     tl_protocol *p;
     tl_fault found; /* of the first header that is not good */
 } tli_features_scan;
@@ -217,9 +218,13 @@ TLI_INLINE int tli_features_number(tli_json *j, tl_span raw, int integer)
 
 TLI_FN int tli_features_next(tli_features_scan *s, tli_json_token *t)
 {
-    if (!tli_json_token_next(&s->r, t))
+    tl_status st;
+    if (!tli_json_token_next(&s->r, t)
+        || (t->kind == TL_JSON_NUMBER && !tli_features_number(&s->r.j, t->raw, t->flag)))
         return 0;
-    return t->kind != TL_JSON_NUMBER || tli_features_number(&s->r.j, t->raw, t->flag);
+    st = s->tree != NULL ? tli_json_add(s->tree, &s->r, t) : TL_OK;
+    return st == TL_OK
+           || tli_json_refuse(&s->r.j, st, st == TL_LIMIT ? "json: too many escapes" : "out of memory", s->r.j.p);
 }
 
 /* An element, or a member, of the array or object that is open, or its end: what two tokens say, checked as strictly,
@@ -261,10 +266,11 @@ TLI_INLINE int tli_features_pass(tli_json_reader *r)
 TLI_FN int tli_features_rest(tli_features_scan *s, const tli_json_token *t)
 {
     uint32_t depth = s->r.depth;
+    tli_json_token next;
     if (t->kind != TL_JSON_ARRAY && t->kind != TL_JSON_OBJECT)
         return 1;
     while (s->r.depth >= depth)
-        if (!tli_features_pass(&s->r))
+        if (s->tree != NULL ? !tli_features_next(s, &next) : !tli_features_pass(&s->r))
             return 0;
     return 1;
 }
@@ -490,8 +496,9 @@ TLI_FN int tli_features_document(tli_features_scan *s)
     }
 }
 
-TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
-                                     const tl_allocator *allocator, tl_fault *fault)
+/* The inspection; on the way `tree`, which may be NULL, becomes that of the text. */
+TLI_FN tl_status tli_features_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
+                                      const tl_allocator *allocator, tli_json_builder *tree, tl_fault *fault)
 {
     tli_features_scan s;
     tli_json j = tli_json_open(commit, size, 0, &s.error);
@@ -503,14 +510,17 @@ TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t 
                                   "no commit, or one of 4 GiB", TL_NO_POSITION);
     tli_json_start(&s.r, &j, TLI_FEATURES_DEPTH);
     s.text = (const uint8_t *)commit;
+    s.tree = tree;
     s.client = client != NULL ? client : tl_client_all();
     s.p = p;
     s.found.kind = TL_FAULT_NONE;
     s.found.version = fault != NULL ? fault->version : 0;
     if (!tli_features_document(&s)) {
-        int text = tli_text_utf8(commit, size) == size; /* the reference takes other bytes for a failure of the store */
-        st = tli_features_fault(fault, text ? TL_FAULT_COMMIT : TL_FAULT_IO, s.error.status, s.error.text,
-                                s.error.position);
+        tl_fault_kind kind = TL_FAULT_COMMIT;
+        if (tli_text_utf8(commit, size) != size)
+            kind = TL_FAULT_IO; /* the reference takes other bytes for a failure of the store */
+        st = s.error.status;
+        (void)tli_features_fault(fault, st == TL_NO_MEMORY ? TL_FAULT_OTHER : kind, st, s.error.text, s.error.position);
     } else if (s.found.kind != TL_FAULT_NONE) {
         st = s.found.error.status;
         if (fault != NULL)
@@ -519,6 +529,12 @@ TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t 
     if (st != TL_OK)
         tl_protocol_free(p);
     return st;
+}
+
+TL_API tl_status tl_protocol_inspect(tl_protocol *p, const void *commit, size_t size, const tl_client *client,
+                                     const tl_allocator *allocator, tl_fault *fault)
+{
+    return tli_features_inspect(p, commit, size, client, allocator, NULL, fault);
 }
 
 /* ---- verdicts ---- */

@@ -100,6 +100,12 @@ TLI_INLINE uint32_t tli_json_eight(uint64_t v)
 TLI_INLINE const uint8_t *tli_json_run(const uint8_t *p, const uint8_t *end)
 {
 #if TLI_SSE2
+    if (TLI_LIKELY(end - p >= 16)) { /* names are short */
+        uint32_t hits = tli_json_mask16(tli_json_special16(tli_json_load16(p)));
+        if (hits != 0)
+            return p + __builtin_ctz(hits);
+        p += 16;
+    }
     while (end - p >= 32) { /* two at a time: long texts are footers */
         __m128i low = tli_json_special16(tli_json_load16(p)), high = tli_json_special16(tli_json_load16(p + 16));
         if (tli_json_mask16(_mm_or_si128(low, high)) == 0) {
@@ -743,49 +749,76 @@ TLI_FN tl_status tli_json_measure(tli_json_reader *r, uint64_t *nodes, uint64_t 
     return tli_json_finish(&r->j) ? TL_OK : r->j.status;
 }
 
+/* A tree at work. Its memory grows as needed, and may be used again for the next text. */
+typedef struct tli_json_builder {
+    tl_buffer nodes, strings;
+    uint32_t count; /* of nodes */
+    uint32_t open;  /* the array or object that is open; its `nodes` holds the index of the one around it */
+} tli_json_builder;
+
 /* Copies a string with escapes into the tree's memory, behind its size. */
-TLI_FN void tli_json_keep_string(tl_json_node *node, tl_span raw, char *strings, size_t *used)
+TLI_FN tl_status tli_json_keep_string(tli_json_builder *b, tl_json_node *node, tl_span raw)
 {
-    char *at = strings + *used;
-    size_t n = tli_json_unescape(at + sizeof(uint32_t), tli_text_span(raw.data + 1, raw.size - 2));
+    uint64_t need = (uint64_t)b->strings.size + sizeof(uint32_t) + raw.size;
+    tl_status st;
+    uint8_t *at;
+    size_t n;
+    st = need < UINT32_MAX ? tli_mem_reserve(&b->strings, sizeof(uint32_t) + raw.size, NULL) : TL_LIMIT;
+    if (st != TL_OK)
+        return st;
+    at = b->strings.data + b->strings.size;
+    n = tli_json_unescape((char *)at + sizeof(uint32_t), tli_text_span(raw.data + 1, raw.size - 2));
     tli_bits_put32(at, (uint32_t)n);
-    node->unescaped = (uint32_t)*used + 1;
-    *used += sizeof(uint32_t) + n;
+    node->unescaped = (uint32_t)b->strings.size + 1;
+    b->strings.size += sizeof(uint32_t) + n;
+    return TL_OK;
 }
 
-/* Fills the nodes. While an array or object is open, its `nodes` holds the index of the one around it. */
-TLI_FN void tli_json_fill(tli_json_reader *r, tl_json_node *nodes, char *strings)
+/* Adds what a token says that was just read. */
+TLI_INLINE tl_status tli_json_add(tli_json_builder *b, const tli_json_reader *r, const tli_json_token *t)
 {
-    tli_json_token t;
-    uint32_t count = 0, open = 0;
-    size_t used = 0;
-    do {
-        tl_json_node *node = &nodes[count];
-        if (!tli_json_token_next(r, &t))
-            return; /* cannot be: the text was checked */
-        if (t.kind > TLI_JSON_KEY) {
-            uint32_t around = nodes[open].nodes;
-            nodes[open].nodes = count - open;
-            nodes[open].size = (uint32_t)(r->j.p - r->j.begin) - nodes[open].start;
-            open = around;
-            continue;
-        }
-        if (count != 0)
-            nodes[open].count += t.kind == TLI_JSON_KEY || nodes[open].kind == TL_JSON_ARRAY;
-        TLI_FILL(node, 0, sizeof *node);
-        node->kind = (uint8_t)(t.kind == TLI_JSON_KEY ? (int)TL_JSON_STRING : t.kind);
-        node->start = (uint32_t)((const uint8_t *)t.raw.data - r->j.begin);
-        node->size = (uint32_t)t.raw.size;
-        node->nodes = 1;
-        node->truth = t.kind == TL_JSON_BOOL && t.flag;
-        if (node->kind == TL_JSON_STRING && t.flag)
-            tli_json_keep_string(node, t.raw, strings, &used);
-        if (t.kind == TL_JSON_ARRAY || t.kind == TL_JSON_OBJECT) {
-            node->nodes = open;
-            open = count;
-        }
-        count++;
-    } while (r->depth != 0);
+    tl_json_node *node, *open = (tl_json_node *)(void *)b->nodes.data + b->open;
+    if (t->kind > TLI_JSON_KEY) {
+        uint32_t around = open->nodes;
+        open->nodes = b->count - b->open;
+        open->size = (uint32_t)(r->j.p - r->j.begin) - open->start;
+        b->open = around;
+        return TL_OK;
+    }
+    if (TLI_UNLIKELY(b->nodes.capacity - b->nodes.size < sizeof *node)) {
+        tl_status st = tli_mem_reserve(&b->nodes, sizeof *node, NULL);
+        if (st != TL_OK)
+            return st;
+        open = (tl_json_node *)(void *)b->nodes.data + b->open;
+    }
+    if (b->count != 0)
+        open->count += t->kind == TLI_JSON_KEY || open->kind == TL_JSON_ARRAY;
+    node = (tl_json_node *)(void *)b->nodes.data + b->count;
+    TLI_FILL(node, 0, sizeof *node);
+    node->kind = (uint8_t)(t->kind == TLI_JSON_KEY ? (int)TL_JSON_STRING : t->kind);
+    node->start = (uint32_t)((const uint8_t *)t->raw.data - r->j.begin);
+    node->size = (uint32_t)t->raw.size;
+    node->nodes = 1;
+    node->truth = t->kind == TL_JSON_BOOL && t->flag;
+    if (t->kind == TL_JSON_ARRAY || t->kind == TL_JSON_OBJECT) {
+        node->nodes = b->open;
+        b->open = b->count;
+    }
+    b->count++;
+    b->nodes.size += sizeof *node;
+    return node->kind == TL_JSON_STRING && t->flag ? tli_json_keep_string(b, node, t->raw) : TL_OK;
+}
+
+/* The tree of a text that was read whole: good until the builder goes on. Not to be freed. */
+TLI_FN tl_json tli_json_built(const tli_json_builder *b, const void *text, size_t size)
+{
+    tl_json tree;
+    TLI_FILL(&tree, 0, sizeof tree);
+    tree.text = (const char *)text;
+    tree.size = size;
+    tree.root = (const tl_json_node *)(const void *)b->nodes.data;
+    tree.strings = (const char *)b->strings.data;
+    return tree;
 }
 
 TL_API tl_status tl_json_parse(tl_json *tree, const char *text, size_t size, const tl_limits *limits,
@@ -793,6 +826,8 @@ TL_API tl_status tl_json_parse(tl_json *tree, const char *text, size_t size, con
 {
     tli_json j = tli_json_open(text, size, 0, err);
     tli_json_reader r;
+    tli_json_builder b;
+    tli_json_token t;
     uint64_t count, strings, bytes;
     tl_json_node *nodes;
     tl_status st;
@@ -812,12 +847,20 @@ TL_API tl_status tl_json_parse(tl_json *tree, const char *text, size_t size, con
     nodes = (tl_json_node *)tli_mem_new(&tree->allocator, tree->memory);
     if (nodes == NULL)
         return tli_mem_failed(&tree->allocator, err);
+    TLI_FILL(&b, 0, sizeof b); /* the block has room for all: nothing grows */
+    b.nodes.data = (uint8_t *)nodes;
+    b.nodes.capacity = (size_t)count * sizeof *nodes;
+    b.strings.data = (uint8_t *)(nodes + count);
+    b.strings.capacity = (size_t)strings;
     tree->text = text;
     tree->size = size;
     tree->root = nodes;
     tree->strings = (const char *)(nodes + count);
     tli_json_start(&r, &j, tl_limits_resolve(limits).depth);
-    tli_json_fill(&r, nodes, (char *)(nodes + count));
+    do {
+        if (!tli_json_token_next(&r, &t) || tli_json_add(&b, &r, &t) != TL_OK)
+            break; /* cannot be: the text was checked */
+    } while (r.depth != 0);
     return TL_OK;
 }
 
@@ -854,9 +897,10 @@ TL_API const tl_json_node *tl_json_next(const tl_json_node *parent, const tl_jso
 /* What a string node stands for. */
 TLI_FN tl_span tli_json_plain_text(const tl_json *tree, const tl_json_node *node)
 {
-    const char *at = tree->strings + node->unescaped - 1;
+    const char *at;
     if (node->unescaped == 0)
         return tli_text_span(tree->text + node->start + 1, node->size - 2);
+    at = tree->strings + node->unescaped - 1;
     return tli_text_span(at + sizeof(uint32_t), tli_bits_u32(at));
 }
 

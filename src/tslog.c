@@ -439,19 +439,18 @@ TLI_FN int tli_tslog_commit(tl_log_replay *r, tli_tsfield_source *s, tli_store *
 /* Relative, slashes between, nothing that leads elsewhere. */
 TLI_FN int tli_tslog_canonical(tl_span path)
 {
-    size_t i, from = 0;
-    for (i = 0; i <= path.size; i++) {
-        const char *p = path.data + from;
-        if (i < path.size && path.data[i] == '\\')
+    const char *p = path.data, *end = p + path.size, *from = p;
+    for (;; p++) {
+        while (p < end && *p != '/' && *p != '\\')
+            p++;
+        if ((p < end && *p == '\\') || p == from || (p == from + 1 && from[0] == '.')
+            || (p == from + 2 && from[0] == '.' && from[1] == '.')
+            || (p >= from + 2 && from[1] == ':' && tli_features_letter((char)(from[0] | 0x20))))
             return 0;
-        if (i < path.size && path.data[i] != '/')
-            continue;
-        if (i == from || (i == from + 1 && p[0] == '.') || (i == from + 2 && p[0] == '.' && p[1] == '.')
-            || (i >= from + 2 && p[1] == ':' && tli_features_letter((char)(p[0] | 0x20))))
-            return 0;
-        from = i + 1;
+        if (p == end)
+            return 1;
+        from = p + 1;
     }
-    return 1;
 }
 
 TLI_FN tl_status tli_tslog_check_path(tl_span path, tl_fault *fault)
@@ -758,6 +757,7 @@ TL_API void tl_log_replay_begin(tl_log_replay *replay, const tl_log_state *base,
         replay->options = *options;
     replay->options.allocator = tli_mem_allocator(&replay->options.allocator);
     replay->segments.allocator = replay->actions.allocator = replay->options.allocator;
+    replay->nodes.allocator = replay->strings.allocator = replay->options.allocator;
     replay->store = tli_tslog_store(&replay->options, NULL);
     if (base == NULL)
         return;
@@ -782,6 +782,8 @@ TL_API void tl_log_replay_end(tl_log_replay *replay)
 {
     tl_buffer_free(&replay->segments);
     tl_buffer_free(&replay->actions);
+    tl_buffer_free(&replay->nodes);
+    tl_buffer_free(&replay->strings);
     tli_mem_delete(&replay->options.allocator, replay->slots, replay->slot_count * sizeof *replay->slots);
     tli_mem_store_drop(replay->store);
     tli_mem_store_drop(replay->meta_store);
@@ -811,13 +813,28 @@ TLI_FN tl_status tli_tslog_take(tl_log_replay *r, uint64_t version, const tl_jso
     return TL_CORRUPT;
 }
 
+/* Inspects the text, and makes its tree in the memory that the last one had: it is read once. */
+TLI_FN tl_status tli_tslog_inspect(tl_log_replay *r, tl_protocol *p, const void *text, size_t size, tl_json *tree,
+                                   tl_fault *fault)
+{
+    tli_json_builder b;
+    tl_status st;
+    TLI_FILL(&b, 0, sizeof b);
+    b.nodes = r->nodes;
+    b.strings = r->strings;
+    b.nodes.size = b.strings.size = 0;
+    st = tli_features_inspect(p, text, size, r->options.client, &r->options.allocator, &b, fault);
+    r->nodes = b.nodes;
+    r->strings = b.strings;
+    *tree = tli_json_built(&b, text, size);
+    return st;
+}
+
 TL_API tl_status tl_log_replay_commit(tl_log_replay *replay, uint64_t version, const void *text, size_t size,
                                       tl_fault *fault)
 {
-    tl_limits limits = {0, 0, 0, 0, 0, 0, TLI_FEATURES_DEPTH};
     tl_protocol p;
     tl_json tree;
-    tl_error err;
     tli_store *metadata = NULL;
     tl_status st;
     if (fault != NULL)
@@ -826,22 +843,14 @@ TL_API tl_status tl_log_replay_commit(tl_log_replay *replay, uint64_t version, c
         return tli_tslog_memory(fault, TL_NO_MEMORY);
     if (version != replay->version + 1 || version == 0)
         return tli_features_fault(fault, TL_FAULT_OTHER, TL_MISUSE, "commits have to come in order", TL_NO_POSITION);
-    st = tl_protocol_inspect(&p, text, size, replay->options.client, &replay->options.allocator, fault);
+    st = tli_tslog_inspect(replay, &p, text, size, &tree, fault);
     if (st != TL_OK)
         return st;
     if (p.version != 0)
         metadata = tli_tslog_store(&replay->options, fault);
-    st = p.version != 0 && metadata == NULL ? TL_NO_MEMORY : TL_OK;
+    st = p.version != 0 && metadata == NULL ? TL_NO_MEMORY : tli_tslog_take(replay, version, &tree, metadata, fault);
     tl_protocol_free(&p);
-    if (st != TL_OK)
-        return st;
-    st = tl_json_parse(&tree, (const char *)text, size, &limits, &replay->options.allocator, &err);
-    if (st != TL_OK)
-        (void)tli_features_wrap(fault, &err, TL_FAULT_COMMIT);
-    else
-        st = tli_tslog_take(replay, version, &tree, metadata, fault);
     tli_mem_store_drop(metadata);
-    tl_json_free(&tree);
     if (st == TL_OK) {
         replay->version = version;
         replay->digest = tli_hash_xxh64(text, size, 0);

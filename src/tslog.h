@@ -145,7 +145,8 @@ typedef struct tl_log_replay {
     tl_log_grid coverage_grid;
     uint64_t digest;
     struct tli_store *store, *meta_store;
-    tl_buffer actions; /* of the commit at hand */
+    tl_buffer actions; /* of the commit at hand, as its tree: */
+    tl_buffer nodes, strings;
     uint64_t decoded;  /* payloads of actions that were decoded: none before the header was judged */
 } tl_log_replay;
 

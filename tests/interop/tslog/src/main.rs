@@ -2,7 +2,8 @@
 //!
 //! tslog-peer FOLDER             requests from standard input, until it ends
 //! tslog-peer FOLDER REQUEST     one request
-//! tslog-peer bench FOLDER N     N replays of the whole log: seconds of each, a line each; then the same from memory
+//! tslog-peer replay FOLDER      seconds of opening it, segments
+//! tslog-peer decode FOLDER      seconds of decoding its commits from memory
 use std::error::Error;
 use std::io::{BufRead, Write};
 use std::sync::Arc;
@@ -151,24 +152,29 @@ async fn perform(folder: &str, table: &mut Option<TimeSeriesTable>, request: &Va
     Ok(json!({"ok": t.state().version}))
 }
 
-/// Seconds of a replay from the folder, then of nothing but decoding the same texts from memory, by the crate's steps: to
-/// a generic value, from that to a commit.
-async fn bench(folder: &str, rounds: u32) -> Result<(), Box<dyn Error>> {
-    let log = TransactionLogStore::new(TableLocation::local(folder));
+/// Seconds of a replay from the folder, and how many segments are live.
+async fn replay(folder: &str) -> Result<(), Box<dyn Error>> {
+    let start = std::time::Instant::now();
+    let state = TransactionLogStore::new(TableLocation::local(folder)).rebuild_table_state().await?;
+    println!("{} {}", start.elapsed().as_secs_f64(), state.segments.len());
+    Ok(())
+}
+
+/// Seconds of nothing but decoding the same texts from memory, by the crate's steps: to a generic value, from that to a
+/// commit. Five times.
+async fn decode(folder: &str) -> Result<(), Box<dyn Error>> {
     let mut texts = vec![];
-    for version in 1..=log.load_current_version().await? {
+    for version in 1..=TransactionLogStore::new(TableLocation::local(folder)).load_current_version().await? {
         texts.push(std::fs::read_to_string(format!("{folder}/_timeseries_log/{version:010}.json"))?);
     }
-    for _ in 0..rounds {
-        let start = std::time::Instant::now();
-        let state = log.rebuild_table_state().await?;
-        let whole = start.elapsed().as_secs_f64();
+    for _ in 0..5 {
         let (start, mut actions) = (std::time::Instant::now(), 0);
         for text in &texts {
             let value: Value = serde_json::from_str(text)?;
             actions += serde_json::from_value::<Commit>(value)?.actions.len();
         }
-        println!("{whole} {} {} {actions}", start.elapsed().as_secs_f64(), state.segments.len());
+        std::hint::black_box(actions);
+        println!("{}", start.elapsed().as_secs_f64());
     }
     Ok(())
 }
@@ -176,8 +182,10 @@ async fn bench(folder: &str, rounds: u32) -> Result<(), Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    if words.len() == 3 && words[0] == "bench" {
-        return runtime.block_on(bench(&words[1], words[2].parse()?));
+    match (words.first().map(String::as_str), words.get(1)) {
+        (Some("replay"), Some(folder)) => return runtime.block_on(replay(folder)),
+        (Some("decode"), Some(folder)) => return runtime.block_on(decode(folder)),
+        _ => {}
     }
     let mut table = None;
     let mut answer = |line: &str| -> Result<(), Box<dyn Error>> {
