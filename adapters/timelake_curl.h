@@ -75,6 +75,9 @@ TL_API uint32_t tl_curl_out(const tl_curl *curl);
 TL_API uint64_t tl_curl_requests(const tl_curl *curl);
 TL_API uint64_t tl_curl_connections(const tl_curl *curl);
 
+/* The store's clock minus ours, ms, as the last answer told it; INT64_MIN: not told. */
+TL_API int64_t tl_curl_skew(const tl_curl *curl);
+
 /* Unix milliseconds. */
 TL_API int64_t tl_curl_now(void);
 #endif /* TIMELAKE_CURL_H */
@@ -122,6 +125,7 @@ struct tl_curl {
     tl_curl_transfer *transfers; /* in the order they came */
     uint32_t out, held;
     uint64_t requests, connections, random;
+    int64_t skew_ms;
     int hold;
 };
 
@@ -151,6 +155,7 @@ TL_API tl_curl *tl_curl_open(tl_http_store *store, const tl_curl_options *option
     c->options.connections = c->options.connections != 0 ? c->options.connections : 32;
     c->options.retries = c->options.retries == UINT32_MAX ? 0 : c->options.retries != 0 ? c->options.retries : 3;
     c->store = store;
+    c->skew_ms = INT64_MIN;
     c->random = (uint64_t)tl_curl_now() * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)(uintptr_t)c;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     c->multi = curl_multi_init();
@@ -466,6 +471,8 @@ static void tl_curl_read(tl_curl_transfer *t, tl_http_answer *a)
     r.body.size = t->body_size;
     r.now = tl_curl_now();
     tl_http_read(t->curl->store, &t->request, &r, a);
+    if (a->skew_ms != INT64_MIN)
+        t->curl->skew_ms = a->skew_ms;
     if (r.status == 0) {
         snprintf(a->text, sizeof a->text, "%s", t->too_large ? "the answer is larger than the request accepts"
                                                 : t->no_memory ? "no memory"
@@ -749,6 +756,11 @@ TL_API uint64_t tl_curl_requests(const tl_curl *curl)
 TL_API uint64_t tl_curl_connections(const tl_curl *curl)
 {
     return curl->connections;
+}
+
+TL_API int64_t tl_curl_skew(const tl_curl *curl)
+{
+    return curl->skew_ms;
 }
 
 TL_API void tl_curl_close(tl_curl *curl)

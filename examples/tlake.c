@@ -226,6 +226,7 @@ typedef struct command_line {
     int no_head;
     int trace;
     int verbose;
+    int one_writer;
     int json;
 } command_line;
 
@@ -1499,6 +1500,7 @@ static int one_of(const char *word, const char *words)
 #include "tlake_store.h"
 #include "tlake_table.h"
 #include "tlake_log.h"
+#include "tlake_doctor.h"
 #endif
 #include "tlake_probe.h"
 
@@ -1525,7 +1527,7 @@ static int command_dump(void)
 #define WITH_CURL "built without libcurl: no s3://, az://, gs://, https://, http://"
 #endif
 #ifdef TLAKE_TABLES
-#define COMMANDS "head dump open latest plan watch probe cost protocol add-columns"
+#define COMMANDS "head dump open latest plan watch probe cost protocol add-columns doctor"
 #define FORMATS "ipc avro json zstd"
 #else
 #define COMMANDS "head dump cost"
@@ -1542,6 +1544,7 @@ static const char help_all[] =
     "  plan URL --where EXPR                     the files that can hold rows that match\n"
     "  watch URL --every 1s                      a line for each new version\n"
     "  probe URL [--every 1s]                    the newest of numbered objects, such as SlateDB's manifests\n"
+    "  doctor URL                                is this object store safe to read from and to commit to?\n"
     "  cost [--every 1s]                         what polling for the newest object costs in a month\n"
     "  protocol URL                              a timeseries table: may this program read it, may it write it\n"
     "  add-columns URL name:type...              adds nullable columns to it\n"
@@ -1657,6 +1660,9 @@ static int print_help(void)
 {
     const char *c = arguments.command;
     puts_(c == NULL ? help_all : strcmp(c, "head") == 0 ? help_head : strcmp(c, "dump") == 0 ? help_dump
+#ifdef TLAKE_TABLES
+          : strcmp(c, "doctor") == 0 ? help_doctor
+#endif
           : one_of(c, "probe cost") ? help_probe : one_of(c, "protocol add-columns") ? help_log : help_tables);
     return EXIT_DONE;
 }
@@ -1706,6 +1712,8 @@ static int parse(int argc, char **argv)
             arguments.trace = 1;
         } else if (strcmp(a, "--verbose") == 0) {
             arguments.verbose = 1;
+        } else if (strcmp(a, "--one-writer") == 0) {
+            arguments.one_writer = 1;
         } else if ((v = option_value("-o", argc, argv, &i)) != NULL) {
             if (arguments.option_count == sizeof arguments.options / sizeof arguments.options[0])
                 return usage("too many storage options", "");
@@ -1759,12 +1767,16 @@ static const char *stray_option(void)
     if (arguments.where != NULL && strcmp(c, "plan") != 0)
         return "--where";
     if ((arguments.every != NULL && !one_of(c, "watch probe cost"))
-        || (arguments.count != 0 && !one_of(c, "watch probe")))
+        || (arguments.count != 0 && !one_of(c, "watch probe doctor")))
         return arguments.every != NULL ? "--every" : "--count";
     if (arguments.about_probes != NULL && !one_of(c, "probe cost"))
         return arguments.about_probes;
-    if (arguments.no_head && (head || dump || one_of(c, "probe cost protocol add-columns")))
+    if (arguments.no_head && (head || dump || one_of(c, "probe cost protocol add-columns doctor")))
         return "--no-head";
+    if (arguments.one_writer && strcmp(c, "doctor") != 0)
+        return "--one-writer";
+    if (arguments.trace && strcmp(c, "doctor") == 0)
+        return "--trace";
     return NULL;
 }
 
@@ -1800,6 +1812,8 @@ static int run(void)
         return command_watch();
     if (strcmp(c, "probe") == 0)
         return command_probe();
+    if (strcmp(c, "doctor") == 0)
+        return command_doctor();
     if (strcmp(c, "protocol") == 0)
         return command_protocol();
     if (strcmp(c, "add-columns") == 0)

