@@ -31,6 +31,7 @@
      >>err        both  status codes and the error record
      >>bits       code  loads and stores of any alignment in a given byte order, and arithmetic that says when it overflows
      >>mem        both  who gives memory, and how much may be used
+     >>sort       code  in place, in O(n log n) whatever the order was
      >>text       both  spans
      >>number     code  the exact text of numbers, both ways
      >>time       both  units of time
@@ -379,6 +380,8 @@ typedef struct tl_compression {
     tl_status (*compress)(void *context, void *dst, size_t dst_capacity, size_t *dst_size, const void *src,
                           size_t src_size);
 } tl_compression;
+
+/* >>sort: private room, nothing public. */
 
 /* >>text: spans. */
 
@@ -3234,6 +3237,51 @@ TLI_FN void tli_mem_blob_drop(tli_blob *b)
         b->release(taken->context, taken->whole, taken->whole_size);
     }
     tli_mem_delete(&a, b, b->release != NULL ? sizeof(tli_mem_taken) : sizeof *b + b->size);
+}
+
+/* >>sort: in place, in O(n log n) whatever the order was: a heap sort. Equal items may change places. */
+typedef int (*tli_sort_compare)(const void *a, const void *b); /* below 0: a comes before b */
+
+TLI_FN void tli_sort_swap(uint8_t *a, uint8_t *b, size_t size)
+{
+    uint8_t kept[64];
+    while (size != 0) {
+        size_t n = TLI_MIN(size, sizeof kept);
+        TLI_COPY(kept, a, n);
+        TLI_COPY(a, b, n);
+        TLI_COPY(b, kept, n);
+        a += n;
+        b += n;
+        size -= n;
+    }
+}
+
+/* Moves the item at `at` down the heap of `count` items. */
+TLI_FN void tli_sort_sift(uint8_t *items, size_t at, size_t count, size_t size, tli_sort_compare compare)
+{
+    size_t child;
+    for (; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && compare(items + child * size, items + (child + 1) * size) < 0;
+        if (compare(items + at * size, items + child * size) >= 0)
+            return;
+        tli_sort_swap(items + at * size, items + child * size, size);
+    }
+}
+
+TLI_FN void tli_sort(void *array, size_t count, size_t size, tli_sort_compare compare)
+{
+    uint8_t *items = (uint8_t *)array;
+    size_t i = 1;
+    while (i < count && compare(items + (i - 1) * size, items + i * size) <= 0)
+        i++;
+    if (i >= count)
+        return; /* it was sorted, as it mostly is */
+    for (i = count / 2; i > 0; i--)
+        tli_sort_sift(items, i - 1, count, size, compare);
+    for (i = count; i > 1; i--) {
+        tli_sort_swap(items, items + (i - 1) * size, size);
+        tli_sort_sift(items, 0, i - 1, size, compare);
+    }
 }
 
 /* >>text */
@@ -22426,34 +22474,14 @@ TLI_FN tl_status tli_features_compare(const tl_features *needed, const tl_featur
     return status;
 }
 
-/* Moves the name at `at` down the heap of `count` names. */
-TLI_FN void tli_features_sift(tl_span *names, size_t at, size_t count)
+TLI_FN int tli_features_order(const void *a, const void *b)
 {
-    tl_span moved = names[at];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= count)
-            break;
-        child += child + 1 < count && tl_span_compare(names[child], names[child + 1]) < 0;
-        if (tl_span_compare(moved, names[child]) >= 0)
-            break;
-        names[at] = names[child];
-        at = child;
-    }
-    names[at] = moved;
+    return tl_span_compare(*(const tl_span *)a, *(const tl_span *)b);
 }
 
 TLI_FN void tli_features_sort(tl_span *names, size_t count)
 {
-    size_t i;
-    for (i = count / 2; i > 0; i--)
-        tli_features_sift(names, i - 1, count);
-    for (i = count; i > 1; i--) {
-        tl_span last = names[i - 1];
-        names[i - 1] = names[0];
-        names[0] = last;
-        tli_features_sift(names, 0, i - 1);
-    }
+    tli_sort(names, count, sizeof *names, tli_features_order);
 }
 
 /* ---- the text ---- */
@@ -23290,44 +23318,25 @@ TLI_FN int tli_tsfield_time(tli_tsfield_source *s, const tl_json_node *node, tl_
     return tl_log_time_parse(text, time) || tli_tsfield_bad(s, "a time is expected", node);
 }
 
-/* Moves the note at `at` down the heap; of equal keys the later position is the greater. */
-TLI_FN void tli_tsfield_sift(tl_log_note *notes, uint32_t *order, uint32_t at, uint32_t count)
+/* By key; of equal keys the one that was read later is the greater. */
+TLI_FN int tli_tsfield_order(const void *a, const void *b)
 {
-    for (;;) {
-        uint32_t child = 2 * at + 1, side, moved = order[at];
-        int c;
-        if (child >= count)
-            return;
-        for (side = child + 1; side < count && side == child + 1; side++) {
-            c = tl_span_compare(notes[order[child]].key, notes[order[side]].key);
-            child += c < 0 || (c == 0 && order[child] < order[side]);
-        }
-        c = tl_span_compare(notes[moved].key, notes[order[child]].key);
-        if (c > 0 || (c == 0 && moved > order[child]))
-            return;
-        order[at] = order[child];
-        order[child] = moved;
-        at = child;
-    }
+    const tl_log_note *x = *(const tl_log_note *const *)a, *y = *(const tl_log_note *const *)b;
+    int c = tl_span_compare(x->key, y->key);
+    return c != 0 ? c : (x > y) - (x < y);
 }
 
 /* Sorts by key; of equal keys only the last one stays. Answers how many are left; `sorted` has room for count. */
-TLI_FN uint32_t tli_tsfield_sort_notes(tl_log_note *notes, uint32_t *order, uint32_t count, tl_log_note *sorted)
+TLI_FN uint32_t tli_tsfield_sort_notes(const tl_log_note *notes, const tl_log_note **order, uint32_t count,
+                                       tl_log_note *sorted)
 {
     uint32_t i, n = 0;
     for (i = 0; i < count; i++)
-        order[i] = i;
-    for (i = count / 2; i > 0; i--)
-        tli_tsfield_sift(notes, order, i - 1, count);
-    for (i = count; i > 1; i--) {
-        uint32_t last = order[i - 1];
-        order[i - 1] = order[0];
-        order[0] = last;
-        tli_tsfield_sift(notes, order, 0, i - 1);
-    }
+        order[i] = &notes[i];
+    tli_sort(order, count, sizeof *order, tli_tsfield_order);
     for (i = 0; i < count; i++)
-        if (i + 1 == count || !tl_span_equal(notes[order[i]].key, notes[order[i + 1]].key))
-            sorted[n++] = notes[order[i]];
+        if (i + 1 == count || !tl_span_equal(order[i]->key, order[i + 1]->key))
+            sorted[n++] = *order[i];
     return n;
 }
 
@@ -23336,7 +23345,8 @@ TLI_FN int tli_tsfield_notes(tli_tsfield_source *s, const tl_json_node *node, tl
 {
     tl_log_note *read, *sorted;
     const tl_json_node *key;
-    uint32_t *order, n = 0;
+    const tl_log_note **order;
+    uint32_t n = 0;
     notes->notes = NULL;
     notes->count = 0;
     if (node == NULL)
@@ -23347,7 +23357,7 @@ TLI_FN int tli_tsfield_notes(tli_tsfield_source *s, const tl_json_node *node, tl
         return 1;
     read = (tl_log_note *)tli_tsfield_take(s, node->count, sizeof *read);
     sorted = (tl_log_note *)tli_tsfield_take(s, node->count, sizeof *sorted);
-    order = (uint32_t *)tli_tsfield_take(s, node->count, sizeof *order);
+    order = (const tl_log_note **)tli_tsfield_take(s, node->count, sizeof *order);
     if (read == NULL || sorted == NULL || order == NULL)
         return 0;
     for (key = tl_json_first(node); key != NULL; key = tl_json_next(node, key), n++)
@@ -24849,45 +24859,12 @@ TLI_FN tl_status tli_tslog_check_whole(const tl_log_replay *r, tl_fault *fault)
 
 /* ---- the state ---- */
 
-TLI_FN int tli_tslog_compare(const tl_log_segment *a, const tl_log_segment *b)
+TLI_FN int tli_tslog_compare(const void *one, const void *other)
 {
+    const tl_log_segment *a = (const tl_log_segment *)one, *b = (const tl_log_segment *)other;
     int c = tli_tslog_compare_bounds(&a->min, &b->min);
     c = c != 0 ? c : tli_tslog_compare_bounds(&a->max, &b->max);
     return c != 0 ? c : tl_span_compare(a->path, b->path);
-}
-
-TLI_FN void tli_tslog_sift(tl_log_segment *s, size_t at, size_t count)
-{
-    tl_log_segment moved = s[at];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= count)
-            break;
-        child += child + 1 < count && tli_tslog_compare(&s[child], &s[child + 1]) < 0;
-        if (tli_tslog_compare(&moved, &s[child]) >= 0)
-            break;
-        s[at] = s[child];
-        at = child;
-    }
-    s[at] = moved;
-}
-
-/* Tables grow at their end: mostly there is nothing to sort. */
-TLI_FN void tli_tslog_sort(tl_log_segment *s, size_t count)
-{
-    size_t i;
-    for (i = 1; i < count && tli_tslog_compare(&s[i - 1], &s[i]) <= 0; i++)
-        continue;
-    if (i >= count)
-        return;
-    for (i = count / 2; i > 0; i--)
-        tli_tslog_sift(s, i - 1, count);
-    for (i = count; i > 1; i--) {
-        tl_log_segment last = s[i - 1];
-        s[i - 1] = s[0];
-        s[0] = last;
-        tli_tslog_sift(s, 0, i - 1);
-    }
 }
 
 /* Copies into the state's store; components, then texts. */
@@ -24976,7 +24953,7 @@ TLI_FN int tli_tslog_copy(tl_log_replay *r, tli_tsfield_source *s, tl_log_state 
     for (i = 0; i < n; i++)
         if (!tli_tslog_at(r, i)->dead)
             to[t->segment_count++] = *tli_tslog_at(r, i);
-    tli_tslog_sort(to, t->segment_count);
+    tli_sort(to, t->segment_count, sizeof *to, tli_tslog_compare);
     for (i = 0; i < t->segment_count; i++)
         if (!tli_tslog_copy_segment(s, &to[i]))
             return 0;
@@ -26601,35 +26578,11 @@ TLI_FN int tli_probe_verified(tl_probe_call *call)
     return tli_probe_start(call);
 }
 
-TLI_FN void tli_probe_sift(uint64_t *ids, size_t at, size_t count)
+/* Without padding the order of keys is not that of ids, and some stores list in no order. */
+TLI_FN int tli_probe_order(const void *a, const void *b)
 {
-    uint64_t id = ids[at];
-    size_t child;
-    for (; (child = 2 * at + 1) < count; at = child) {
-        child += child + 1 < count && ids[child + 1] > ids[child];
-        if (ids[child] <= id)
-            break;
-        ids[at] = ids[child];
-    }
-    ids[at] = id;
-}
-
-/* Ascending. Without padding the order of keys is not that of ids, and some stores list in no order. */
-TLI_FN void tli_probe_sort(uint64_t *ids, size_t count)
-{
-    size_t i = 1;
-    while (i < count && ids[i - 1] <= ids[i])
-        i++;
-    if (i >= count)
-        return;
-    for (i = count / 2; i-- > 0;)
-        tli_probe_sift(ids, i, count);
-    for (i = count; i-- > 1;) {
-        uint64_t highest = ids[0];
-        ids[0] = ids[i];
-        ids[i] = highest;
-        tli_probe_sift(ids, 0, i);
-    }
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
 /* The listing is in: its highest id, unless the call or the cache holds that or better. */
@@ -26649,7 +26602,7 @@ TLI_FN int tli_probe_listed(tl_probe_call *call)
     }
     tli_op_clear(&call->op);
     if (call->kind == TLI_PROBE_LIST) {
-        tli_probe_sort((uint64_t *)(uintptr_t)call->ids, call->id_count);
+        tli_sort((void *)(uintptr_t)call->ids, call->id_count, sizeof(uint64_t), tli_probe_order);
         return tli_probe_done(call, TL_DONE);
     }
     if (highest == 0) {

@@ -120,34 +120,14 @@ TLI_FN tl_status tli_features_compare(const tl_features *needed, const tl_featur
     return status;
 }
 
-/* Moves the name at `at` down the heap of `count` names. */
-TLI_FN void tli_features_sift(tl_span *names, size_t at, size_t count)
+TLI_FN int tli_features_order(const void *a, const void *b)
 {
-    tl_span moved = names[at];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= count)
-            break;
-        child += child + 1 < count && tl_span_compare(names[child], names[child + 1]) < 0;
-        if (tl_span_compare(moved, names[child]) >= 0)
-            break;
-        names[at] = names[child];
-        at = child;
-    }
-    names[at] = moved;
+    return tl_span_compare(*(const tl_span *)a, *(const tl_span *)b);
 }
 
 TLI_FN void tli_features_sort(tl_span *names, size_t count)
 {
-    size_t i;
-    for (i = count / 2; i > 0; i--)
-        tli_features_sift(names, i - 1, count);
-    for (i = count; i > 1; i--) {
-        tl_span last = names[i - 1];
-        names[i - 1] = names[0];
-        names[0] = last;
-        tli_features_sift(names, 0, i - 1);
-    }
+    tli_sort(names, count, sizeof *names, tli_features_order);
 }
 
 /* ---- the text ---- */

@@ -469,35 +469,11 @@ TLI_FN int tli_probe_verified(tl_probe_call *call)
     return tli_probe_start(call);
 }
 
-TLI_FN void tli_probe_sift(uint64_t *ids, size_t at, size_t count)
+/* Without padding the order of keys is not that of ids, and some stores list in no order. */
+TLI_FN int tli_probe_order(const void *a, const void *b)
 {
-    uint64_t id = ids[at];
-    size_t child;
-    for (; (child = 2 * at + 1) < count; at = child) {
-        child += child + 1 < count && ids[child + 1] > ids[child];
-        if (ids[child] <= id)
-            break;
-        ids[at] = ids[child];
-    }
-    ids[at] = id;
-}
-
-/* Ascending. Without padding the order of keys is not that of ids, and some stores list in no order. */
-TLI_FN void tli_probe_sort(uint64_t *ids, size_t count)
-{
-    size_t i = 1;
-    while (i < count && ids[i - 1] <= ids[i])
-        i++;
-    if (i >= count)
-        return;
-    for (i = count / 2; i-- > 0;)
-        tli_probe_sift(ids, i, count);
-    for (i = count; i-- > 1;) {
-        uint64_t highest = ids[0];
-        ids[0] = ids[i];
-        ids[i] = highest;
-        tli_probe_sift(ids, 0, i);
-    }
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
 /* The listing is in: its highest id, unless the call or the cache holds that or better. */
@@ -517,7 +493,7 @@ TLI_FN int tli_probe_listed(tl_probe_call *call)
     }
     tli_op_clear(&call->op);
     if (call->kind == TLI_PROBE_LIST) {
-        tli_probe_sort((uint64_t *)(uintptr_t)call->ids, call->id_count);
+        tli_sort((void *)(uintptr_t)call->ids, call->id_count, sizeof(uint64_t), tli_probe_order);
         return tli_probe_done(call, TL_DONE);
     }
     if (highest == 0) {

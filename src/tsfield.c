@@ -398,44 +398,25 @@ TLI_FN int tli_tsfield_time(tli_tsfield_source *s, const tl_json_node *node, tl_
     return tl_log_time_parse(text, time) || tli_tsfield_bad(s, "a time is expected", node);
 }
 
-/* Moves the note at `at` down the heap; of equal keys the later position is the greater. */
-TLI_FN void tli_tsfield_sift(tl_log_note *notes, uint32_t *order, uint32_t at, uint32_t count)
+/* By key; of equal keys the one that was read later is the greater. */
+TLI_FN int tli_tsfield_order(const void *a, const void *b)
 {
-    for (;;) {
-        uint32_t child = 2 * at + 1, side, moved = order[at];
-        int c;
-        if (child >= count)
-            return;
-        for (side = child + 1; side < count && side == child + 1; side++) {
-            c = tl_span_compare(notes[order[child]].key, notes[order[side]].key);
-            child += c < 0 || (c == 0 && order[child] < order[side]);
-        }
-        c = tl_span_compare(notes[moved].key, notes[order[child]].key);
-        if (c > 0 || (c == 0 && moved > order[child]))
-            return;
-        order[at] = order[child];
-        order[child] = moved;
-        at = child;
-    }
+    const tl_log_note *x = *(const tl_log_note *const *)a, *y = *(const tl_log_note *const *)b;
+    int c = tl_span_compare(x->key, y->key);
+    return c != 0 ? c : (x > y) - (x < y);
 }
 
 /* Sorts by key; of equal keys only the last one stays. Answers how many are left; `sorted` has room for count. */
-TLI_FN uint32_t tli_tsfield_sort_notes(tl_log_note *notes, uint32_t *order, uint32_t count, tl_log_note *sorted)
+TLI_FN uint32_t tli_tsfield_sort_notes(const tl_log_note *notes, const tl_log_note **order, uint32_t count,
+                                       tl_log_note *sorted)
 {
     uint32_t i, n = 0;
     for (i = 0; i < count; i++)
-        order[i] = i;
-    for (i = count / 2; i > 0; i--)
-        tli_tsfield_sift(notes, order, i - 1, count);
-    for (i = count; i > 1; i--) {
-        uint32_t last = order[i - 1];
-        order[i - 1] = order[0];
-        order[0] = last;
-        tli_tsfield_sift(notes, order, 0, i - 1);
-    }
+        order[i] = &notes[i];
+    tli_sort(order, count, sizeof *order, tli_tsfield_order);
     for (i = 0; i < count; i++)
-        if (i + 1 == count || !tl_span_equal(notes[order[i]].key, notes[order[i + 1]].key))
-            sorted[n++] = notes[order[i]];
+        if (i + 1 == count || !tl_span_equal(order[i]->key, order[i + 1]->key))
+            sorted[n++] = *order[i];
     return n;
 }
 
@@ -444,7 +425,8 @@ TLI_FN int tli_tsfield_notes(tli_tsfield_source *s, const tl_json_node *node, tl
 {
     tl_log_note *read, *sorted;
     const tl_json_node *key;
-    uint32_t *order, n = 0;
+    const tl_log_note **order;
+    uint32_t n = 0;
     notes->notes = NULL;
     notes->count = 0;
     if (node == NULL)
@@ -455,7 +437,7 @@ TLI_FN int tli_tsfield_notes(tli_tsfield_source *s, const tl_json_node *node, tl
         return 1;
     read = (tl_log_note *)tli_tsfield_take(s, node->count, sizeof *read);
     sorted = (tl_log_note *)tli_tsfield_take(s, node->count, sizeof *sorted);
-    order = (uint32_t *)tli_tsfield_take(s, node->count, sizeof *order);
+    order = (const tl_log_note **)tli_tsfield_take(s, node->count, sizeof *order);
     if (read == NULL || sorted == NULL || order == NULL)
         return 0;
     for (key = tl_json_first(node); key != NULL; key = tl_json_next(node, key), n++)

@@ -965,45 +965,12 @@ TLI_FN tl_status tli_tslog_check_whole(const tl_log_replay *r, tl_fault *fault)
 
 /* ---- the state ---- */
 
-TLI_FN int tli_tslog_compare(const tl_log_segment *a, const tl_log_segment *b)
+TLI_FN int tli_tslog_compare(const void *one, const void *other)
 {
+    const tl_log_segment *a = (const tl_log_segment *)one, *b = (const tl_log_segment *)other;
     int c = tli_tslog_compare_bounds(&a->min, &b->min);
     c = c != 0 ? c : tli_tslog_compare_bounds(&a->max, &b->max);
     return c != 0 ? c : tl_span_compare(a->path, b->path);
-}
-
-TLI_FN void tli_tslog_sift(tl_log_segment *s, size_t at, size_t count)
-{
-    tl_log_segment moved = s[at];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= count)
-            break;
-        child += child + 1 < count && tli_tslog_compare(&s[child], &s[child + 1]) < 0;
-        if (tli_tslog_compare(&moved, &s[child]) >= 0)
-            break;
-        s[at] = s[child];
-        at = child;
-    }
-    s[at] = moved;
-}
-
-/* Tables grow at their end: mostly there is nothing to sort. */
-TLI_FN void tli_tslog_sort(tl_log_segment *s, size_t count)
-{
-    size_t i;
-    for (i = 1; i < count && tli_tslog_compare(&s[i - 1], &s[i]) <= 0; i++)
-        continue;
-    if (i >= count)
-        return;
-    for (i = count / 2; i > 0; i--)
-        tli_tslog_sift(s, i - 1, count);
-    for (i = count; i > 1; i--) {
-        tl_log_segment last = s[i - 1];
-        s[i - 1] = s[0];
-        s[0] = last;
-        tli_tslog_sift(s, 0, i - 1);
-    }
 }
 
 /* Copies into the state's store; components, then texts. */
@@ -1092,7 +1059,7 @@ TLI_FN int tli_tslog_copy(tl_log_replay *r, tli_tsfield_source *s, tl_log_state 
     for (i = 0; i < n; i++)
         if (!tli_tslog_at(r, i)->dead)
             to[t->segment_count++] = *tli_tslog_at(r, i);
-    tli_tslog_sort(to, t->segment_count);
+    tli_sort(to, t->segment_count, sizeof *to, tli_tslog_compare);
     for (i = 0; i < t->segment_count; i++)
         if (!tli_tslog_copy_segment(s, &to[i]))
             return 0;

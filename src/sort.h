@@ -1,0 +1,1 @@
+/* >>sort: private room, nothing public. */
