@@ -48,6 +48,12 @@ def install_tables():
     return install_all("tables", TABLES)
 
 
+def install_commits():
+    """DuckDB in the version that its extensions are packed for: those packages bring it along."""
+    return install_all("commits", dict(TABLES, **{"duckdb_extension_avro": "duckdb-extension-avro==1.5.5",
+                                                  "duckdb_extension_iceberg": "duckdb-extension-iceberg==1.5.5"}))
+
+
 def install_all(group, packages):
     """What a group needs; False, and said, when it cannot be had."""
     for module, package in packages.items():

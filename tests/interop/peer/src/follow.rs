@@ -1,5 +1,7 @@
 //! peer follow DIR N PAUSE     creates a table in DIR and appends N times with random pauses up to PAUSE ms between
 //! peer chain DIR MANIFESTS FILES     a table of one version with so many manifests of so many files each, no head
+//! peer append DIR N           appends N times to the table that is there, 10 rows each: prints the version of each
+//! peer files DIR head|chain   its version, then each live file: path, rows, size, sequence number, sorted
 //! peer bench-chain DIR N      ns of CPU per load of that table from memory, its live files included
 //!
 //! All by timelake-format's own write and read path.
@@ -235,6 +237,56 @@ pub fn follow(dir: &str, n: &str, pause: &str) -> Answer<()> {
             table = next;
             println!("{} {} +{}", table.version, table.files.as_ref().map_or(0, Vec::len), table.version - before);
         }
+        Ok(())
+    })
+}
+
+/// Rows as in `follow`, from `first` on; the writer itself fills the insertion time.
+pub fn append_to(dir: &str, n: &str, first: &str) -> Answer<()> {
+    let (n, first): (i64, i64) = (n.parse().map_err(text)?, first.parse().map_err(text)?);
+    let host = Folder { seed: std::cell::Cell::new(u64::from(std::process::id()) * 2_654_435_761 + 1) };
+    run(async {
+        let location = format!("file://{dir}");
+        let mut table = TableState::load(&host, &location).await.map_err(text)?;
+        for k in first..first + n {
+            let mut given = table.clone();
+            given.schema = Arc::new(table.schema.project(&[0, 1, 2, 3]).map_err(text)?);
+            let options = AppendOptions { maintain: Some(false), ..AppendOptions::default() };
+            let options = AppendOptions { batch_id: Some(format!("theirs-{k}")), ..options };
+            for attempt in 0.. {
+                match append(&host, table.clone(), &rows(&given, k)?, &options).await {
+                    Ok(done) => {
+                        table = done.0;
+                        break;
+                    }
+                    Err(WriteError::Conflict(_)) if attempt < 50 => {
+                        table = TableState::load(&host, &location).await.map_err(text)?;
+                    }
+                    Err(e) => return Err(e.to_string()),
+                }
+            }
+            println!("{}", table.version);
+        }
+        Ok(())
+    })
+}
+
+pub fn files(dir: &str, way: &str) -> Answer<()> {
+    let host = Folder { seed: std::cell::Cell::new(1) };
+    run(async {
+        let location = format!("file://{dir}");
+        let mut table = TableState::load(&host, &location).await.map_err(text)?;
+        if way == "chain" {
+            table = TableState::load_version(&host, &location, table.version).await.map_err(text)?;
+        } else if table.files.is_none() {
+            return Err("no head was used".into());
+        }
+        println!("{}", table.version);
+        let mut lines: Vec<String> = table.live_files(&host).await.map_err(text)?.iter()
+            .map(|e| format!("{} {} {} {}", e.file.path, e.file.record_count, e.file.file_size, e.sequence_number))
+            .collect();
+        lines.sort();
+        lines.iter().for_each(|line| println!("{line}"));
         Ok(())
     })
 }

@@ -1,0 +1,249 @@
+/* Commits on a table in a folder, told line by line. Usage: commit_tool LOCATION (file:///...)
+
+   What a change is about, any number of lines:
+       file PATH SIZE RECORDS PARTITION|- SPLIT,SPLIT...|-
+       col ID SIZE VALUES NULLS|- LOWER-HEX|- UPPER-HEX|-     statistics of the file before
+       remove PATH
+       prop KEY VALUE|-
+       column NAME TYPE REQUIRED                               of a table to be created
+   Then what it is, which answers `ok VERSION FILES ATTEMPTS SNAPSHOT` or `error STATUS TEXT`:
+       create TIME-COLUMN|- SERIES-KEY|- | append BATCH|- | replace | delete | set | index PATH|-
+   load head|chain: opens the newest version, the base from then on, which a commit replaces by its own.
+   publish: writes hint and head; answers `ok HEAD HINT`. */
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIMELAKE_STATIC
+#define TIMELAKE_IMPLEMENTATION
+#include "../../timelake.h"
+#define TIMELAKE_FS_IMPLEMENTATION
+#include "../../adapters/timelake_fs.h"
+
+enum { LINE = 4096, MOST = 512, WORDS = 8 };
+
+typedef struct change_texts {
+    char lines[MOST][LINE]; /* what the change points into */
+    char bounds[MOST][2][256];
+    tl_data_file files[MOST];
+    tl_column columns[MOST];
+    int64_t splits[MOST];
+    tl_span removed[MOST];
+    tl_property properties[MOST];
+    tl_new_column fields[MOST];
+    size_t line_count, file_count, column_count, split_count, removed_count, property_count, field_count;
+} change_texts;
+
+static change_texts t;
+static tl_fs fs;
+static tl_lake lake;
+static tl_table *base;
+
+static tl_span span_or_absent(const char *text)
+{
+    tl_span absent = {NULL, 0};
+    return strcmp(text, "-") == 0 ? absent : tl_text(text);
+}
+
+static tl_span from_hex(const char *text, char *out)
+{
+    tl_span s = span_or_absent(text);
+    size_t i;
+    if (s.data == NULL)
+        return s;
+    for (i = 0; i < s.size / 2 && i < 256; i++) {
+        char digits[3] = {text[2 * i], text[2 * i + 1], 0};
+        out[i] = (char)strtol(digits, NULL, 16);
+    }
+    s.data = out;
+    s.size /= 2;
+    return s;
+}
+
+static void take_file(char **word)
+{
+    tl_data_file *d = &t.files[t.file_count++];
+    char *at = word[5];
+    memset(d, 0, sizeof *d);
+    d->file.path = tl_text(word[1]);
+    d->file.size = strtoull(word[2], NULL, 10);
+    d->file.records = strtoull(word[3], NULL, 10);
+    d->file.has_partition = strcmp(word[4], "-") != 0;
+    d->file.partition = (int32_t)atoi(word[4]);
+    d->file.has_split_offsets = strcmp(at, "-") != 0;
+    d->file.split_offsets = &t.splits[t.split_count];
+    d->columns = &t.columns[t.column_count];
+    while (d->file.has_split_offsets && *at != 0) {
+        t.splits[t.split_count++] = strtoll(at, &at, 10);
+        d->file.split_count++;
+        at += *at == ',';
+    }
+}
+
+static void take_column(char **word)
+{
+    tl_column *c = &t.columns[t.column_count];
+    memset(c, 0, sizeof *c);
+    c->field_id = atoi(word[1]);
+    c->has_size = c->has_values = 1;
+    c->size = strtoull(word[2], NULL, 10);
+    c->values = strtoull(word[3], NULL, 10);
+    c->has_nulls = strcmp(word[4], "-") != 0;
+    c->nulls = strtoull(word[4], NULL, 10);
+    c->lower = from_hex(word[5], t.bounds[t.column_count][0]);
+    c->upper = from_hex(word[6], t.bounds[t.column_count][1]);
+    t.column_count++;
+    t.files[t.file_count - 1].column_count++;
+}
+
+static void finish(tl_commit *c)
+{
+    tl_status st = tl_fs_run(&fs, &c->op);
+    if (st == TL_OK) {
+        tl_files files;
+        files.count = 0;
+        tl_table_drop(base);
+        base = tl_table_keep(c->table);
+        if (base->has_files)
+            (void)tl_head_files(&base->head, &files, NULL);
+        printf("ok %llu %zu %u %lld\n", (unsigned long long)c->version, files.count, c->attempts,
+               (long long)c->snapshot_id);
+    } else {
+        printf("error %s %s\n", tl_status_text(st), tl_op_error(&c->op)->text);
+    }
+    if (tl_op_end(&c->op) != TL_OK)
+        abort();
+    memset(&t, 0, sizeof t);
+}
+
+static void commit(const char *location, char **word)
+{
+    static const char *const kinds[] = {"append", "replace", "delete", "index", "set", "create"};
+    tl_change change;
+    tl_new_table table;
+    tl_commit c;
+    int k = 0;
+    memset(&change, 0, sizeof change);
+    memset(&table, 0, sizeof table);
+    while (k < 6 && strcmp(word[0], kinds[k]) != 0)
+        k++;
+    if (k == 6)
+        exit(3);
+    change.kind = (tl_change_kind)k;
+    change.added = t.files;
+    change.added_count = t.file_count;
+    change.removed = t.removed;
+    change.removed_count = t.removed_count;
+    change.properties = t.properties;
+    change.property_count = t.property_count;
+    if (change.kind == TL_CHANGE_APPEND)
+        change.batch_id = span_or_absent(word[1]);
+    if (change.kind == TL_CHANGE_INDEX)
+        change.index.file.path = span_or_absent(word[1]);
+    if (change.kind == TL_CHANGE_CREATE) {
+        table.columns = t.fields;
+        table.column_count = t.field_count;
+        table.time_column = span_or_absent(word[1]);
+        table.series_key = span_or_absent(word[2]);
+        change.table = &table;
+        tl_commit_create(&c, &lake, tl_text(location), &change);
+    } else {
+        tl_commit_begin(&c, &lake, base, &change);
+    }
+    finish(&c);
+}
+
+static void load(const char *location, int no_head)
+{
+    tl_load l;
+    tl_load_options o;
+    tl_status st;
+    memset(&o, 0, sizeof o);
+    o.max_age_ms = -1;
+    o.no_head = (uint8_t)no_head;
+    tl_lake_forget(&lake, tl_text(location));
+    tl_load_begin(&l, &lake, tl_text(location), &o);
+    st = tl_fs_run(&fs, &l.op);
+    if (st == TL_OK) {
+        tl_table_drop(base);
+        base = tl_table_keep(l.table);
+        printf("ok %llu %s\n", (unsigned long long)base->version, base->source == TL_FROM_HEAD ? "head" : "chain");
+    } else {
+        printf("error %s %s\n", tl_status_text(st), tl_op_error(&l.op)->text);
+    }
+    if (tl_op_end(&l.op) != TL_OK)
+        abort();
+}
+
+static void publish(void)
+{
+    tl_publish p;
+    tl_publish_begin(&p, &lake, base);
+    if (tl_fs_run(&fs, &p.op) == TL_OK)
+        printf("ok %d %d\n", p.head_written, p.hint_written);
+    else
+        printf("error %s\n", tl_op_error(&p.op)->text);
+    if (tl_op_end(&p.op) != TL_OK)
+        abort();
+}
+
+/* Splits a line at spaces; a property's value may have some. */
+static void split(char *line, char **word)
+{
+    static char none[] = "-";
+    int n = 0, most = strncmp(line, "prop ", 5) == 0 ? 3 : WORDS;
+    line[strcspn(line, "\n")] = 0;
+    while (n < most) {
+        word[n++] = line;
+        line += strcspn(line, " ");
+        if (*line == 0)
+            break;
+        if (n < most)
+            *line++ = 0;
+    }
+    while (n < WORDS)
+        word[n++] = none;
+}
+
+int main(int argc, char **argv)
+{
+    tl_lake_options o;
+    tl_fs_options fo;
+    char *word[WORDS];
+    memset(&o, 0, sizeof o);
+    memset(&fo, 0, sizeof fo);
+    fo.no_sync = 1;
+    if (argc != 2 || !tl_fs_random(o.seed, sizeof o.seed) || tl_lake_init(&lake, &o) != TL_OK)
+        return 2;
+    tl_fs_open(&fs, &fo);
+    while (t.line_count < MOST && fgets(t.lines[t.line_count], LINE, stdin) != NULL) {
+        split(t.lines[t.line_count++], word);
+        if (strcmp(word[0], "file") == 0) {
+            take_file(word);
+        } else if (strcmp(word[0], "col") == 0) {
+            take_column(word);
+        } else if (strcmp(word[0], "remove") == 0) {
+            t.removed[t.removed_count++] = tl_text(word[1]);
+        } else if (strcmp(word[0], "prop") == 0) {
+            t.properties[t.property_count].key = tl_text(word[1]);
+            t.properties[t.property_count++].value = span_or_absent(word[2]);
+        } else if (strcmp(word[0], "column") == 0) {
+            t.fields[t.field_count].name = tl_text(word[1]);
+            t.fields[t.field_count].type = tl_text(word[2]);
+            t.fields[t.field_count++].required = (uint8_t)(word[3][0] == '1');
+        } else {
+            if (strcmp(word[0], "load") == 0)
+                load(argv[1], strcmp(word[1], "chain") == 0);
+            else if (strcmp(word[0], "publish") == 0)
+                publish();
+            else
+                commit(argv[1], word);
+            fflush(stdout);
+        }
+    }
+    tl_table_drop(base);
+    tl_lake_free(&lake);
+    tl_fs_close(&fs);
+    return 0;
+}

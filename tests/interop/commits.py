@@ -1,0 +1,415 @@
+#!/usr/bin/env python3
+"""Tables that our commits make, read by others: DuckDB's iceberg_scan, PyIceberg's StaticTable and timelake-format.
+
+Usage: commits.py [COMMIT-TOOL [TLAKE]]     (default: those in build/interop; the peer is built)
+
+Data files are real: pyarrow writes them, PyIceberg says what an entry holds of their footers. After each kind of change, and
+along a mixed history of 200 commits in which timelake-format commits on top of ours and we on top of its, all readers have
+to see the rows that a model of the history has, and the same files, by the head and by the manifests. Then eight processes
+commit at once, 50 times each: ours, and half of them Timelake's.
+The last line: N passed, N failed."""
+import datetime as dt
+import glob
+import json
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+import warnings
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyiceberg.io.pyarrow import (compute_statistics_plan, data_file_statistics_from_parquet_metadata,
+                                  parquet_path_to_id_mapping)
+from pyiceberg.table import StaticTable
+
+import peers
+
+warnings.filterwarnings("ignore")
+BUILD = os.path.join(peers.TOP, "build", "interop")
+TOOL = sys.argv[1] if len(sys.argv) > 1 else os.path.join(BUILD, "commit")
+TLAKE = sys.argv[2] if len(sys.argv) > 2 else os.path.join(BUILD, "stored")
+COMMITS = 200
+UTC = dt.timezone.utc
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=UTC)
+DAY0 = dt.datetime(2026, 1, 1, tzinfo=UTC)
+passed = failed = 0
+clock = {}
+
+
+def check(what, why):
+    global passed, failed
+    if why:
+        failed += 1
+        if failed <= 20:
+            print("FAILED %s: %s" % (what, str(why)[:700]))
+    else:
+        passed += 1
+
+
+def field(name, kind, number, required=False):
+    return pa.field(name, kind, nullable=not required, metadata={"PARQUET:field_id": str(number)})
+
+
+COLUMNS = [("time", "timestamptz", 1, pa.timestamp("us", "UTC")), ("truck", "int", 0, pa.int32()),
+           ("site", "string", 0, pa.string()), ("speed", "double", 0, pa.float64())]
+INGEST = ("_ingest_ts", "timestamptz", 1, pa.timestamp("us", "UTC"))
+
+
+class Writer:
+    """The process of ours that commits."""
+
+    def __init__(self, place, partitioned):
+        self.place, self.url, self.partitioned = place, "file://" + place, partitioned
+        self.process = subprocess.Popen([TOOL, self.url], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        self.columns = COLUMNS + ([INGEST] if partitioned else [])
+        self.schema = pa.schema([field(n, k, i + 1, r) for i, (n, _, r, k) in enumerate(self.columns)])
+        self.iceberg = None
+        self.rows = {}     # path: the speeds of its rows, which are their names
+        self.version = 0
+
+    def say(self, *lines):
+        self.process.stdin.write("".join(line + "\n" for line in lines))
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().split()
+        if not answer or answer[0] != "ok":
+            raise RuntimeError("%s: %s %s" % (lines[-1], answer, self.process.stderr.read() if not answer else ""))
+        return answer
+
+    def commit(self, *lines):
+        answer = self.say(*lines)
+        self.version = int(answer[1])
+        return answer
+
+    def end(self):
+        self.process.stdin.close()
+        if self.process.wait() != 0 or self.process.stderr.read():
+            check("the writer's end", "exit %d" % self.process.returncode)
+
+    def data_file(self, speeds, day):
+        """A Parquet file and the lines that say what its entry holds."""
+        stamp = DAY0 + dt.timedelta(days=day)
+        rows = {"time": [stamp + dt.timedelta(seconds=k) for k in range(len(speeds))],
+                "truck": [None if s % 7 == 0 else s % 4 for s in speeds],
+                "site": [None if s % 5 == 0 else "a site whose name is longer than bounds %d" % s for s in speeds],
+                "speed": [float(s) for s in speeds]}
+        if self.partitioned:
+            rows["_ingest_ts"] = [DAY0] * len(speeds)
+        where = "data/time_day=%s" % stamp.strftime("%Y-%m-%d") if self.partitioned else "data"
+        path = os.path.join(self.place, where, "%s.parquet" % uuid.uuid4())
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        pq.write_table(pa.table(rows, self.schema), path, compression="zstd", row_group_size=max(1, len(speeds) // 2))
+        if self.iceberg is None:
+            self.iceberg = static(self).schema()
+        statistics = data_file_statistics_from_parquet_metadata(
+            pq.read_metadata(path), compute_statistics_plan(self.iceberg, {}), parquet_path_to_id_mapping(self.iceberg))
+        said = statistics.to_serialized_dict()
+        partition = str((stamp - EPOCH).days) if self.partitioned else "-"
+        lines = ["file file://%s %d %d %s %s" % (path, os.path.getsize(path), said["record_count"], partition,
+                                                  ",".join(map(str, said["split_offsets"])))]
+        for number in sorted(said["column_sizes"]):
+            bound = [said[which].get(number) for which in ("lower_bounds", "upper_bounds")]
+            lines.append("col %d %d %d %s %s %s" % (
+                number, said["column_sizes"][number], said["value_counts"].get(number, 0),
+                said["null_value_counts"].get(number, "-"), *[b.hex() if b is not None else "-" for b in bound]))
+        self.rows["file://" + path] = list(speeds)
+        return lines
+
+
+def static(w):
+    return StaticTable.from_metadata(os.path.join(w.place, "metadata", "v%d.metadata.json" % max(w.version, 1)))
+
+
+def duck():
+    connection = duckdb.connect()
+    site = os.path.dirname(os.path.dirname(duckdb.__file__))
+    for name in ("avro", "iceberg"):
+        connection.execute("LOAD '%s'" % glob.glob(os.path.join(
+            site, "duckdb_extension_" + name, "**", name + ".duckdb_extension"), recursive=True)[0])
+    return connection
+
+
+DUCK = duck()
+
+
+def timed(name, function, *args):
+    start = time.monotonic()
+    try:
+        return function(*args)
+    finally:
+        clock[name] = clock.get(name, 0) + time.monotonic() - start
+
+
+def by_duckdb(w, has_files):
+    if not has_files:
+        return [], []
+    where = os.path.join(w.place, "metadata", "v%d.metadata.json" % w.version)
+    rows = DUCK.execute("SELECT speed, truck, site FROM iceberg_scan('%s') ORDER BY 1" % where).fetchall()
+    files = DUCK.execute("SELECT file_path FROM iceberg_metadata('%s') WHERE status != 'DELETED'" % where).fetchall()
+    return rows, sorted(f[0] for f in files)
+
+
+def by_pyiceberg(w):
+    table = static(w)
+    got = table.scan(selected_fields=("speed", "truck", "site")).to_arrow().sort_by("speed")
+    files = sorted(task.file.file_path for task in table.scan().plan_files())
+    return [tuple(r[n] for n in ("speed", "truck", "site")) for r in got.to_pylist()], files
+
+
+def by_tlake(w, *how):
+    out = subprocess.run([TLAKE, "open", w.url, "--json", *how], stdout=subprocess.PIPE, check=True).stdout
+    said = json.loads(out)
+    return said["version"], sorted("%s %d %d %d" % (f["path"], f["records"], f["size"], f["sequence_number"])
+                                   for f in said["files"])
+
+
+def by_peer(w, way):
+    lines = subprocess.run([peers.PEER, "files", w.place, way], stdout=subprocess.PIPE, check=True,
+                           text=True).stdout.splitlines()
+    return int(lines[0]), sorted(lines[1:])
+
+
+def expected(w):
+    return [(float(s), None if s % 7 == 0 else s % 4,
+             None if s % 5 == 0 else "a site whose name is longer than bounds %d" % s)
+            for s in sorted(s for speeds in w.rows.values() for s in speeds)]
+
+
+def look(w, what, rows_of_peer=()):
+    """All readers see this version, its rows and its files."""
+    want = sorted(expected(w) + list(rows_of_peer), key=lambda r: r[0])
+    try:
+        ours = timed("tlake", by_tlake, w, "--no-head")
+        paths = [f.split()[0] for f in ours[1]]
+        duck_rows, duck_files = timed("duckdb", by_duckdb, w, bool(paths))
+        ice_rows, ice_files = timed("pyiceberg", by_pyiceberg, w)
+        check(what + ": tlake's version", ours[0] != w.version and ours[0])
+        check(what + ": tlake by the head", timed("tlake", by_tlake, w) != ours and "other files than by the chain")
+        check(what + ": DuckDB's rows", duck_rows != want and "%d rows, not %d" % (len(duck_rows), len(want)))
+        check(what + ": DuckDB's files", [f for f in duck_files] != paths and (duck_files[:2], paths[:2]))
+        check(what + ": PyIceberg's rows", ice_rows != want and "%d rows, not %d" % (len(ice_rows), len(want)))
+        check(what + ": PyIceberg's files", ice_files != paths and (ice_files[:2], paths[:2]))
+        for way in ("head", "chain"):
+            theirs = timed("peer", by_peer, w, way)
+            check(what + ": timelake-format by the " + way, theirs != ours and (theirs[0], theirs[1][:1], ours[1][:1]))
+        timed("filters", filtered, w, want)
+        if paths:  # by the hint
+            count = DUCK.execute("SELECT count(*) FROM iceberg_scan('%s')" % w.place).fetchone()[0]
+            check(what + ": DuckDB by the hint", count != len(want) and count)
+        check(what + ": the model's files", not set(w.rows) <= set(paths) and "some are missing")
+    except Exception as e:
+        check(what, e)
+
+
+def filtered(w, want):
+    """A filter that the bounds of most files exclude."""
+    if not want:
+        return
+    low = want[len(want) // 2][0]
+    some = [r for r in want if low <= r[0] < low + 5]
+    where = os.path.join(w.place, "metadata", "v%d.metadata.json" % w.version)
+    got = DUCK.execute("SELECT speed, truck, site FROM iceberg_scan('%s') WHERE speed >= %r AND speed < %r ORDER BY 1"
+                       % (where, low, low + 5)).fetchall()
+    check("DuckDB's filter", got != some and (got[:3], some[:3]))
+    got = static(w).scan("speed >= %r and speed < %r" % (low, low + 5), ("speed", "truck", "site")).to_arrow()
+    got = [tuple(r[n] for n in ("speed", "truck", "site")) for r in got.sort_by("speed").to_pylist()]
+    check("PyIceberg's filter", got != some and (got[:3], some[:3]))
+
+
+def create(folder, name, partitioned):
+    w = Writer(os.path.join(folder, name), partitioned)
+    lines = ["column %s %s %d" % (n, kind, required) for n, kind, required, _ in COLUMNS]
+    w.commit(*lines, "create time truck" if partitioned else "create - -")
+    w.say("publish")
+    return w
+
+
+def each_kind(folder, partitioned):
+    """One table, one change of each kind after the other."""
+    w = create(folder, "days" if partitioned else "plain", partitioned)
+    what = "%s, " % os.path.basename(w.place)
+    look(w, what + "created")
+    numbers = iter(range(1, 1 << 20))
+
+    def some(n, day):
+        return w.data_file([next(numbers) for _ in range(n)], day)
+
+    def then(kind, *lines):
+        w.commit(*lines)
+        w.say("publish")
+        look(w, what + kind)
+
+    then("append of 3 files", *some(10, 0), *some(7, 1), *some(1, 1), "append first")
+    duplicate = w.data_file([999], 0)
+    check(what + "the batch again", int(w.commit(*duplicate, "append first")[1]) != 2 and "committed twice")
+    del w.rows[duplicate[0].split()[1]]
+    os.unlink(duplicate[0].split()[1][len("file://"):])
+    for k in range(9):  # past eight manifests they are merged
+        w.commit(*some(3, k), "append -")
+    then("appends that merge manifests", *some(3, 9), "append -")
+    old = sorted(w.rows)[:2]
+    merged = w.data_file(sorted(s for p in old for s in w.rows.pop(p)), 20)
+    then("replace", *merged, *["remove " + p for p in old], "replace")
+    gone = sorted(w.rows)[0]
+    del w.rows[gone]
+    then("delete", "remove " + gone, "delete")
+    then("properties", "prop owner us and \"them\"", "prop write.parquet.compression-codec -", "set")
+    check(what + "the properties", static(w).properties.get("owner") != "us and \"them\"" and static(w).properties)
+    index = os.path.join(w.place, "metadata", "lvi-1.parquet")
+    shutil.copy(sorted(w.rows)[0][len("file://"):], index)
+    then("index", "index file://" + index)
+    rows = []
+    for k in range(100, 103):
+        said = subprocess.run([peers.PEER, "append", w.place, "1", str(k)], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True).stdout.split()
+        w.version = int(said[0])
+        rows += [(k * 10 + i) / 2 for i in range(10)]
+    peer_rows = [(s, int(s * 2) % 4, "site %d" % (int(s * 2) % 5)) for s in rows]
+    look(w, what + "timelake-format on top", peer_rows)
+    attempts = w.commit(*some(2, 3), "append -")[3]
+    check(what + "ours had to be rebased", attempts != "2" and attempts)
+    w.say("publish")
+    look(w, what + "ours on top of that", peer_rows)
+    w.end()
+
+
+def mixed_history(folder):
+    random.seed(20261130)
+    w = create(folder, "mixed", True)
+    number, peer, peer_rows, kinds = 1, 10000, [], {}
+    for k in range(COMMITS):
+        live = sorted(w.rows)
+        kind = random.choices(("append", "replace", "delete", "set", "theirs"),
+                              (60, 12 if len(live) > 4 else 0, 8 if len(live) > 4 else 0, 6, 6 if k else 0))[0]
+        kinds[kind] = kinds.get(kind, 0) + 1
+        if kind == "append":
+            lines = []
+            for _ in range(random.randint(1, 3)):
+                n = random.randint(1, 6)
+                lines += w.data_file(range(number, number + n), random.randint(0, 9))
+                number += n
+            w.commit(*lines, "append batch-%d" % k)
+        elif kind == "replace":
+            old = random.sample(live, random.randint(1, 3))
+            lines = w.data_file(sorted(s for p in old for s in w.rows.pop(p)), random.randint(0, 9))
+            w.commit(*lines, *["remove " + p for p in old], "replace")
+        elif kind == "delete":
+            gone = random.sample(live, random.randint(1, 2))
+            for p in gone:
+                del w.rows[p]
+            w.commit(*["remove " + p for p in gone], "delete")
+        elif kind == "set":
+            w.commit("prop k%d %d" % (k % 5, k), "set")
+        else:
+            said = subprocess.run([peers.PEER, "append", w.place, "1", str(peer)], stdout=subprocess.PIPE, text=True)
+            w.version = int(said.stdout.split()[0])
+            peer_rows += [((peer * 10 + i) / 2, (peer * 10 + i) % 4, "site %d" % ((peer * 10 + i) % 5)) for i in range(10)]
+            peer += 1
+            continue
+        if random.random() < 0.5:
+            w.say("publish")
+        if random.random() < 0.2:
+            w.say("load %s" % random.choice(("head", "chain")))
+        if (k + 1) % 50 == 0:
+            w.say("publish")
+            look(w, "commit %d" % (k + 1), peer_rows)
+    w.say("load head")
+    w.say("publish")
+    look(w, "the end of the history", peer_rows)
+    names = {int(os.path.basename(p)[1:].split(".")[0]) for p in glob.glob(os.path.join(w.place, "metadata", "v*.json"))}
+    check("versions without a gap", names != set(range(1, COMMITS + 2)) and sorted(names)[-3:])
+    named = set()
+    for line in by_tlake(w, "--no-head")[1]:
+        named.add(line.split()[0][len("file://"):])
+    check("live files are there", [p for p in named if not os.path.exists(p)])
+    w.end()
+    print("mixed history: " + ", ".join("%d %s" % (n, kind) for kind, n in sorted(kinds.items())))
+
+
+def watch_head(w, seen, over):
+    """Head and what it says: its version never goes back."""
+    while not over.is_set():
+        try:
+            with open(os.path.join(w.place, "metadata", "timelake-head"), "rb") as f:
+                seen.append(struct.unpack("<4sBQ", f.read(13))[2])
+        except (OSError, struct.error) as e:
+            seen.append(str(e))
+        time.sleep(0.001)
+
+
+def append_many(w, first, batches):
+    """Commits of one writer, each file one batch; after a conflict the same batch again."""
+    for k in range(first, first + batches):
+        lines = w.data_file([k], k % 3)
+        for attempt in range(50):
+            try:
+                w.commit(*lines, "append ours-%d" % k)
+                break
+            except RuntimeError as e:
+                if "conflict" not in str(e):
+                    raise
+        w.say("publish")
+
+
+def together(folder, name, ours, theirs, batches):
+    """Many processes at once: every batch is in exactly once."""
+    w = create(folder, name.replace(" ", "-").replace(",", ""), True)
+    writers = [Writer(w.place, True) for _ in range(ours)]
+    for o in writers:
+        o.say("load head")
+    seen, over = [], threading.Event()
+    threads = [threading.Thread(target=watch_head, args=(w, seen, over))]
+    threads += [threading.Thread(target=append_many, args=(o, 1000 * (i + 1), batches)) for i, o in enumerate(writers)]
+    for thread in threads:
+        thread.start()
+    firsts = [100000 + 1000 * k for k in range(theirs)]
+    others = [subprocess.Popen([peers.PEER, "append", w.place, str(batches), str(first)], stdout=subprocess.DEVNULL)
+              for first in firsts]
+    ends = [other.wait() for other in others]
+    for thread in threads[1:]:
+        thread.join()
+    over.set()
+    threads[0].join()
+    check(name + ": timelake-format's writers", any(ends) and ends)
+    for o in writers:
+        w.rows.update(o.rows)
+        o.end()
+    w.say("load chain")
+    w.version = 1 + (ours + theirs) * batches
+    w.say("publish")
+    rows = [((k * 10 + i) / 2, (k * 10 + i) % 4, "site %d" % ((k * 10 + i) % 5))
+            for first in firsts for k in range(first, first + batches) for i in range(10)]
+    names = {int(os.path.basename(p)[1:].split(".")[0]) for p in glob.glob(os.path.join(w.place, "metadata", "v*.json"))}
+    check(name + ": a version for each batch", names != set(range(1, w.version + 1)) and sorted(names)[-3:])
+    if theirs == 0:  # Timelake overwrites the head in a folder
+        check(name + ": the head never moves back", seen != sorted(seen, key=int) and "it does")
+    look(w, name, rows)
+    w.end()
+    print("%s: %d commits, the head looked at %d times" % (name, w.version - 1, len(seen)))
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="timelake-commits-")
+    try:
+        each_kind(folder, True)
+        each_kind(folder, False)
+        mixed_history(folder)
+        together(folder, "8 writers", 8, 0, 50)
+        together(folder, "4 writers and 4 of Timelake", 4, 4, 50)
+    finally:
+        shutil.rmtree(folder)
+    print("seconds in readers: " + ", ".join("%s %.1f" % c for c in sorted(clock.items())))
+    print("%d passed, %d failed" % (passed, failed))
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
