@@ -2376,8 +2376,9 @@ TL_API void tl_log_create(tl_log_call *call, tl_log *log, const tl_log_meta *met
 
 /* A commit one past CURRENT stops all writers: left by a writer that died, or the work of one that is just publishing.
    Refreshes the handle, then looks for it, and publishes it when it is whole and valid. What is none is reported, and
-   deleted only when `remove` says so. One that needs features which this program has not stays. To be called when no
-   writer is at work: on a store without ETags a writer that wakes up later can move CURRENT back. */
+   deleted only when `remove` says so. One that needs features which this program has not stays. Where there is no
+   CURRENT it is commit 1; after a removal of that the handle has no state. To be called when no writer is at work: on a
+   store without ETags a writer that wakes up later can move CURRENT back. */
 TL_API void tl_log_repair(tl_log_call *call, tl_log *log, int remove);
 
 /* After a write that ended ambiguous, before tl_op_end: the same call goes on, looks what became of the commit,
@@ -28164,10 +28165,23 @@ TLI_FN int tli_log_moved(tl_log_call *call)
     return 1;
 }
 
+/* Of the handle; 0: it has none. */
+TLI_FN uint64_t tli_log_version(const tl_log *log)
+{
+    return log->state != NULL ? log->state->version : 0;
+}
+
 TLI_FN int tli_log_done(tl_log_call *call)
 {
-    call->version = call->log->state->version;
+    call->version = tli_log_version(call->log);
     tli_op_finish(&call->op, TL_DONE);
+    return 1;
+}
+
+TLI_FN int tli_log_none(tl_log_call *call)
+{
+    (void)tli_features_fault(&call->fault, TL_FAULT_EMPTY_TABLE, TL_ABSENT, "no such table", TL_NO_POSITION);
+    tli_op_finish(&call->op, TL_NONE);
     return 1;
 }
 
@@ -28277,11 +28291,8 @@ TLI_FN int tli_log_take_commits(tl_log_call *call)
 TLI_FN int tli_log_compare(tl_log_call *call)
 {
     const tl_log_state *state = call->log->state;
-    if (call->current == 0 && state == NULL) {
-        (void)tli_features_fault(&call->fault, TL_FAULT_EMPTY_TABLE, TL_ABSENT, "no such table", TL_NO_POSITION);
-        tli_op_finish(&call->op, TL_NONE);
-        return 1;
-    }
+    if (call->current == 0 && state == NULL)
+        return call->kind == TLI_LOG_REPAIR ? tli_log_orphan(call) : tli_log_none(call);
     if (call->current == 0)
         return tli_log_fail(call, TL_FAULT_UNINITIALIZED, TL_ABSENT, "CURRENT is gone", 0);
     if (state != NULL && state->version == call->current)
@@ -28535,7 +28546,7 @@ TLI_FN int tli_log_resolved(tl_log_call *call)
 
 TLI_FN int tli_log_orphan(tl_log_call *call)
 {
-    call->plan.version = call->log->state->version + 1;
+    call->plan.version = tli_log_version(call->log) + 1;
     if (call->plan.version == 0)
         return tli_log_done(call);
     return tli_log_get(call, TLI_LOG_ORPHAN, call->plan.version);
@@ -28547,7 +28558,7 @@ TLI_FN int tli_log_judge_orphan(tl_log_call *call)
     tl_log_options options = tli_log_options(call->log);
     tl_status st;
     if (slot->outcome == TL_OUTCOME_NOT_FOUND)
-        return tli_log_done(call);
+        return call->log->state == NULL ? tli_log_none(call) : tli_log_done(call);
     if (slot->outcome != TL_OUTCOME_OK)
         return tli_log_bad(call, slot);
     if (call->replaying)
@@ -28575,7 +28586,7 @@ TLI_FN int tli_log_made_sure(tl_log_call *call)
     uint64_t version;
     if (!tli_log_read_pointer(call, &version))
         return tli_log_refuse(call, tli_log_key(call, 1, 0));
-    if (version != call->log->state->version)
+    if (version != tli_log_version(call->log))
         return tli_log_fail(call, TL_FAULT_CONFLICT, TL_CONFLICT, "a writer is at work", 0);
     (void)tli_log_ask(call, TLI_LOG_REMOVE, TL_DELETE, call->plan.version);
     return 1;
@@ -28714,7 +28725,7 @@ TLI_FN void tli_log_begin(tl_log_call *call, tl_log *log, uint8_t kind)
     tli_op_begin(&call->op, &machine, &log->settings->op);
     TLI_FILL((char *)call + sizeof call->op, 0, sizeof *call - sizeof call->op);
     call->log = log;
-    call->version = log->state != NULL ? log->state->version : 0;
+    call->version = tli_log_version(log);
     call->kind = kind;
     call->text.allocator = call->op.options.allocator;
 }

@@ -112,10 +112,23 @@ TLI_FN int tli_log_moved(tl_log_call *call)
     return 1;
 }
 
+/* Of the handle; 0: it has none. */
+TLI_FN uint64_t tli_log_version(const tl_log *log)
+{
+    return log->state != NULL ? log->state->version : 0;
+}
+
 TLI_FN int tli_log_done(tl_log_call *call)
 {
-    call->version = call->log->state->version;
+    call->version = tli_log_version(call->log);
     tli_op_finish(&call->op, TL_DONE);
+    return 1;
+}
+
+TLI_FN int tli_log_none(tl_log_call *call)
+{
+    (void)tli_features_fault(&call->fault, TL_FAULT_EMPTY_TABLE, TL_ABSENT, "no such table", TL_NO_POSITION);
+    tli_op_finish(&call->op, TL_NONE);
     return 1;
 }
 
@@ -225,11 +238,8 @@ TLI_FN int tli_log_take_commits(tl_log_call *call)
 TLI_FN int tli_log_compare(tl_log_call *call)
 {
     const tl_log_state *state = call->log->state;
-    if (call->current == 0 && state == NULL) {
-        (void)tli_features_fault(&call->fault, TL_FAULT_EMPTY_TABLE, TL_ABSENT, "no such table", TL_NO_POSITION);
-        tli_op_finish(&call->op, TL_NONE);
-        return 1;
-    }
+    if (call->current == 0 && state == NULL)
+        return call->kind == TLI_LOG_REPAIR ? tli_log_orphan(call) : tli_log_none(call);
     if (call->current == 0)
         return tli_log_fail(call, TL_FAULT_UNINITIALIZED, TL_ABSENT, "CURRENT is gone", 0);
     if (state != NULL && state->version == call->current)
@@ -483,7 +493,7 @@ TLI_FN int tli_log_resolved(tl_log_call *call)
 
 TLI_FN int tli_log_orphan(tl_log_call *call)
 {
-    call->plan.version = call->log->state->version + 1;
+    call->plan.version = tli_log_version(call->log) + 1;
     if (call->plan.version == 0)
         return tli_log_done(call);
     return tli_log_get(call, TLI_LOG_ORPHAN, call->plan.version);
@@ -495,7 +505,7 @@ TLI_FN int tli_log_judge_orphan(tl_log_call *call)
     tl_log_options options = tli_log_options(call->log);
     tl_status st;
     if (slot->outcome == TL_OUTCOME_NOT_FOUND)
-        return tli_log_done(call);
+        return call->log->state == NULL ? tli_log_none(call) : tli_log_done(call);
     if (slot->outcome != TL_OUTCOME_OK)
         return tli_log_bad(call, slot);
     if (call->replaying)
@@ -523,7 +533,7 @@ TLI_FN int tli_log_made_sure(tl_log_call *call)
     uint64_t version;
     if (!tli_log_read_pointer(call, &version))
         return tli_log_refuse(call, tli_log_key(call, 1, 0));
-    if (version != call->log->state->version)
+    if (version != tli_log_version(call->log))
         return tli_log_fail(call, TL_FAULT_CONFLICT, TL_CONFLICT, "a writer is at work", 0);
     (void)tli_log_ask(call, TLI_LOG_REMOVE, TL_DELETE, call->plan.version);
     return 1;
@@ -662,7 +672,7 @@ TLI_FN void tli_log_begin(tl_log_call *call, tl_log *log, uint8_t kind)
     tli_op_begin(&call->op, &machine, &log->settings->op);
     TLI_FILL((char *)call + sizeof call->op, 0, sizeof *call - sizeof call->op);
     call->log = log;
-    call->version = log->state != NULL ? log->state->version : 0;
+    call->version = tli_log_version(log);
     call->kind = kind;
     call->text.allocator = call->op.options.allocator;
 }

@@ -89,8 +89,9 @@ TL_API void tl_log_create(tl_log_call *call, tl_log *log, const tl_log_meta *met
 
 /* A commit one past CURRENT stops all writers: left by a writer that died, or the work of one that is just publishing.
    Refreshes the handle, then looks for it, and publishes it when it is whole and valid. What is none is reported, and
-   deleted only when `remove` says so. One that needs features which this program has not stays. To be called when no
-   writer is at work: on a store without ETags a writer that wakes up later can move CURRENT back. */
+   deleted only when `remove` says so. One that needs features which this program has not stays. Where there is no
+   CURRENT it is commit 1; after a removal of that the handle has no state. To be called when no writer is at work: on a
+   store without ETags a writer that wakes up later can move CURRENT back. */
 TL_API void tl_log_repair(tl_log_call *call, tl_log *log, int remove);
 
 /* After a write that ended ambiguous, before tl_op_end: the same call goes on, looks what became of the commit,

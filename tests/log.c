@@ -682,6 +682,37 @@ static void torn_commits(void)
     tl_mem_free(&w.store);
 }
 
+/* What a crash left of a table that was just made, and a table whose CURRENT got lost. */
+static void nothing_published(void)
+{
+    world w;
+    tl_log log;
+    tl_log_call call;
+    begin_world(&w, 0);
+    tl_log_init(&log, tl_text(ROOT), &w.settings);
+    CHECK_INT(repair(&w, &log, &call, 1), TL_ABSENT);
+    CHECK_INT(call.fault.kind, TL_FAULT_EMPTY_TABLE);
+    tl_mem_put(&w.store, tl_text(KEY("0000000001.json")), commit_1, 100);
+    CHECK_INT(repair(&w, &log, &call, 0), TL_TRUNCATED);
+    CHECK_INT(call.fault.kind, TL_FAULT_COMMIT);
+    CHECK_INT(repair(&w, &log, &call, 1), TL_OK);
+    CHECK(call.repaired == 2 && call.version == 0 && log.state == NULL && !there(&w, KEY("0000000001.json")));
+    put(&w, KEY("0000000001.json"), commit_1);
+    CHECK_INT(refresh(&w, &log, &call), TL_ABSENT);
+    CHECK_INT(repair(&w, &log, &call, 1), TL_OK);
+    CHECK(call.repaired == 1 && call.version == 1 && log.state->version == 1);
+    CHECK_INT(add(&w, &log, &call, "x"), TL_OK);
+    CHECK_INT(add(&w, &log, &call, "y"), TL_OK);
+    tl_log_free(&log);
+    (void)tl_mem_delete(&w.store, tl_text(KEY("CURRENT")));
+    tl_log_init(&log, tl_text(ROOT), &w.settings);
+    CHECK_INT(repair(&w, &log, &call, 0), TL_OK);
+    CHECK_INT(call.repaired, 1);
+    CHECK(log.state->version == 3 && has_column(log.state, "y"));
+    tl_log_free(&log);
+    tl_mem_free(&w.store);
+}
+
 /* ---- schedules ---- */
 
 typedef struct actor {
@@ -1026,7 +1057,8 @@ static void in_a_folder(void)
 
 static const tl_test_case cases[] = {
     TL_TEST(every_recorded_run), TL_TEST(stale_and_schemaless), TL_TEST(every_answer), TL_TEST(crashes),
-    TL_TEST(torn_commits), TL_TEST(gone_back), TL_TEST(unconditional), TL_TEST(interleavings),
+    TL_TEST(torn_commits), TL_TEST(nothing_published), TL_TEST(gone_back),
+    TL_TEST(unconditional), TL_TEST(interleavings),
     TL_TEST(withdrawn_and_taken), TL_TEST(cancels), TL_TEST(memory_fails), TL_TEST(what_a_refresh_costs),
     TL_TEST(misuse), TL_TEST(in_a_folder),
 };

@@ -178,6 +178,11 @@ static void perform(const char *request)
         create(rest);
         return;
     }
+    if (IS("repair") || IS("remove")) {
+        tl_log_repair(&call, &handle, IS("remove"));
+        done();
+        return;
+    }
     if (handle.state == NULL || IS("refresh") || IS("open")) {
         (void)refresh();
         if (handle.state == NULL || IS("refresh") || IS("open")) {
@@ -191,9 +196,6 @@ static void perform(const char *request)
         add(rest);
     } else if (IS("rewrite")) {
         rewrite();
-    } else if (IS("repair") || IS("remove")) {
-        tl_log_repair(&call, &handle, IS("remove"));
-        done();
     } else if (IS("race")) {
         char *name;
         unsigned long long until = strtoull(rest, &name, 10);
