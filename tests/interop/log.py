@@ -18,6 +18,7 @@ import time
 import peers
 
 BUILD = os.path.join(peers.TOP, "build", "interop")
+TLAKE = os.path.join(BUILD, "stored")
 passed = failed = 0
 
 
@@ -191,7 +192,20 @@ def tables(folder):
                 crates("add", [column(" \u00e9\"\\ ", "Utf8", metadata={"k": "v"} if number % 3 == 0 else {})])
                 if index[3]:
                     crates("optimize")
-                same_state(what + ", evolved", crate, ours, 7 + (len(index[3]) != 0))
+                version = 7 + (len(index[3]) != 0)
+                same_state(what + ", evolved", crate, ours, version)
+                by_tool(what, place, version)
+                same_state(what + ", by the tool", crate, ours, version + 1)
+
+
+def by_tool(what, place, version):
+    """tlake says what the log says, and adds a column."""
+    tlake = lambda *words: json.loads(subprocess.run([TLAKE, *words, "--json"], stdout=subprocess.PIPE).stdout or "{}")
+    said, done = tlake("protocol", place), tlake("add-columns", place, "by the tool:timestamp[us, tz=UTC]")
+    names = [c["name"] for c in columns_of(place, version + 1)]
+    check(what + ": tlake protocol", said.get("version") == version and said["read"] == said["write"] == "ok"
+          and [f["name"] for f in said["fields"]] + ["by the tool"] == names, said)
+    check(what + ": tlake add-columns", done == {"version": version + 1}, done)
 
 
 def rounds(folder):
@@ -241,9 +255,13 @@ def commit_path(place, version):
     return os.path.join(place, "_timeseries_log", "%010d.json" % version)
 
 
-def last_column(place, version):
+def columns_of(place, version):
     with open(commit_path(place, version), "rb") as f:
-        return json.loads(f.read())["actions"][0]["UpdateTableMeta"]["logical_schema"]["columns"][-1]["name"]
+        return json.loads(f.read())["actions"][0]["UpdateTableMeta"]["logical_schema"]["columns"]
+
+
+def last_column(place, version):
+    return columns_of(place, version)[-1]["name"]
 
 
 def pointed(place):
