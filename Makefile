@@ -32,7 +32,7 @@ SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sani
 
 TESTS := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 FUZZERS := $(filter-out replay,$(patsubst fuzz/%.c,%,$(wildcard fuzz/*.c)))
-EXAMPLES := $(filter-out tlake timelake,$(patsubst examples/%.c,%,$(wildcard examples/*.c)))
+EXAMPLES := $(filter-out tlake timelake follow_uv,$(patsubst examples/%.c,%,$(wildcard examples/*.c)))
 TOOL = $(if $(wildcard examples/tlake.c),$(BUILD)/tlake)
 DEPS = timelake.h $(wildcard tests/*.h fuzz/*.h adapters/*.h examples/*.h)
 VERSION = $(shell sed -n 's/^\#define TL_VERSION_TEXT "\(.*\)"/\1/p' src/base.h)
@@ -208,6 +208,12 @@ $(BUILD)/bench/%: bench/%.c $(DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(GUESS) -O2 $(CFLAGS) -o $@ $<
 
+##   make follow_uv  examples/follow_uv.c, which follows a thousand tables in one thread (libuv, libcurl)
+follow_uv: $(BUILD)/follow_uv
+$(BUILD)/follow_uv: examples/follow_uv.c $(DEPS)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(GUESS) -O2 $(CFLAGS) -o $@ $< -luv -lcurl -lpthread
+
 # ---- checks of the source ----
 ##   make rooms      a room calls only rooms above it
 rooms:
@@ -258,7 +264,7 @@ help:
 	@sed -n 's/^##//p' Makefile
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
-.PHONY: demo all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-protocol bench-probe bench-cost tsan rooms \
+.PHONY: demo follow_uv all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-protocol bench-probe bench-cost tsan rooms \
         tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
 
 print-%: # a variable, for tools/

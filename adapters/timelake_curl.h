@@ -61,6 +61,12 @@ TL_API int tl_curl_send(tl_curl *curl, const tl_request *request, tl_curl_done d
    this thread. Answers how many. Nothing out: waits until then. */
 TL_API uint32_t tl_curl_wait(tl_curl *curl, int64_t until);
 
+/* For event loops (timelake_uv.h): the CURLM, whose socket and timer callbacks are the loop's to set. tl_curl_turn is
+   called after something was submitted, after curl_multi_socket_action, and at *next (Unix milliseconds): it completes
+   what is done, sends what is due, and answers how many were completed. */
+TL_API void *tl_curl_multi(tl_curl *curl);
+TL_API uint32_t tl_curl_turn(tl_curl *curl, int64_t *next);
+
 /* Gives up what an operation has out: completes it as cancelled. After tl_cancel; step it on then. */
 TL_API void tl_curl_cancel(tl_curl *curl, tl_op *op);
 
@@ -667,6 +673,18 @@ static uint32_t tl_curl_collect(tl_curl *c)
         t->result = m->data.result;
         n += (uint32_t)tl_curl_finish(t);
     }
+    return n;
+}
+
+TL_API void *tl_curl_multi(tl_curl *curl)
+{
+    return curl->multi;
+}
+
+TL_API uint32_t tl_curl_turn(tl_curl *curl, int64_t *next)
+{
+    uint32_t n = tl_curl_collect(curl);
+    *next = tl_curl_start_due(curl, tl_curl_now(), &n);
     return n;
 }
 
