@@ -97,6 +97,7 @@ TL_API int64_t tl_curl_now(void);
 #include <time.h>
 
 #define TL_CURL_HEAD 65536  /* most header bytes of an answer */
+#define TL_CURL_IDS 256     /* answers that are remembered */
 
 typedef struct tl_curl_transfer {
     struct tl_curl_transfer *next;
@@ -119,6 +120,7 @@ typedef struct tl_curl_transfer {
     int hold, held; /* the last byte is held back; and the transfer waits there */
     int lost;      /* an earlier attempt may have got through */
     int too_large;
+    int named, stale; /* the answer's request id was seen; it is that of an answer before */
     int no_memory;
     CURLcode result;
     char error[CURL_ERROR_SIZE];
@@ -132,6 +134,8 @@ struct tl_curl {
     uint32_t out, held;
     uint64_t requests, connections, random;
     int64_t skew_ms;
+    uint64_t ids[TL_CURL_IDS]; /* hashes of the newest answers' request ids; 0: none */
+    uint32_t id_at, id_kinds;  /* where the next goes; how many were not those of another, up to 2 */
     int hold;
 };
 
@@ -191,14 +195,47 @@ static int tl_curl_append(char **data, size_t *size, size_t *capacity, const cha
     return 1;
 }
 
+/* Something between may send an answer twice; the copy is then taken for the answer to what is asked next on that
+   connection, which libcurl before 8 does not notice. Stores number their answers: 1 when this one came before, for
+   another request. Where all have one number it says nothing. */
+static int tl_curl_is_stale(tl_curl_transfer *t, tl_span line)
+{
+    static const char *const names[] = {"x-amz-request-id", "x-ms-request-id", "x-guploader-uploadid"};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    tl_curl *c = t->curl;
+    tl_span id;
+    size_t i;
+    id.data = NULL;
+    for (i = 0; i < 3 && id.data == NULL; i++)
+        id = tl_http_header_value(line, names[i]);
+    if (id.data == NULL || id.size == 0 || t->named)
+        return 0;
+    t->named = 1; /* some send it twice in one answer */
+    for (i = 0; i < id.size; i++)
+        hash = (hash ^ (uint8_t)id.data[i]) * UINT64_C(0x100000001b3);
+    hash |= 1;
+    for (i = 0; i < TL_CURL_IDS; i++)
+        if (c->ids[i] == hash)
+            return c->id_kinds > 1;
+    c->id_kinds += c->id_kinds < 2;
+    c->ids[c->id_at++ % TL_CURL_IDS] = hash;
+    return 0;
+}
+
 static size_t tl_curl_on_header(char *data, size_t one, size_t n, void *user)
 {
     tl_curl_transfer *t = (tl_curl_transfer *)user;
+    tl_span line;
     (void)one;
-    if (n >= 5 && memcmp(data, "HTTP/", 5) == 0)
+    if (n >= 5 && memcmp(data, "HTTP/", 5) == 0) {
         t->head_size = t->body_size = 0; /* what came before was a 100, or a redirect */
-    if (t->head_size + n > TL_CURL_HEAD)
-        return 0;
+        t->named = 0;
+    }
+    line.data = data;
+    line.size = n;
+    t->stale |= tl_curl_is_stale(t, line);
+    if (t->stale || t->head_size + n > TL_CURL_HEAD)
+        return 0; /* and the connection is closed */
     t->no_memory |= !tl_curl_append(&t->head, &t->head_size, &t->head_capacity, data, n);
     return t->no_memory ? 0 : n;
 }
@@ -352,10 +389,16 @@ static void tl_curl_method(tl_curl_transfer *t)
     }
 }
 
-/* The headers as libcurl wants them; 0: no memory. Content-Length it writes itself. */
+/* The headers as libcurl wants them; 0: no memory. Content-Length it writes itself. Before a put libcurl asks whether
+   it may (Expect: 100-continue) and waits for an answer, or a second: a round trip that only large bodies are worth. */
 static int tl_curl_lines(tl_curl_transfer *t)
 {
     size_t i;
+    if (t->request.kind == TL_PUT && t->request.body_size < (1u << 20)) {
+        t->lines = curl_slist_append(NULL, "Expect:");
+        if (t->lines == NULL)
+            return 0;
+    }
     for (i = 0; i < t->call.header_count; i++) {
         const tl_http_header *h = &t->call.headers[i];
         size_t n = strlen(h->name) + strlen(h->value) + 4;
@@ -404,6 +447,7 @@ static tl_outcome tl_curl_begin(tl_curl_transfer *t)
     t->piece = t->at = 0;
     t->left = t->request.body_size;
     t->error[0] = 0;
+    t->stale = t->named = 0;
     t->tries++;
     t->easy = curl_easy_init();
     if (t->easy == NULL || !tl_curl_lines(t)) {
@@ -436,9 +480,8 @@ static int tl_curl_was_sent(const tl_curl_transfer *t)
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
         return 0;
-    default:
+    default: /* also CURLE_UNSUPPORTED_PROTOCOL: an answer that does not begin as one of HTTP */
         curl_easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME, &began);
         curl_easy_getinfo(t->easy, CURLINFO_REQUEST_SIZE, &sent);
         return began > 0 || sent > 0;
@@ -449,8 +492,7 @@ static int tl_curl_was_sent(const tl_curl_transfer *t)
 static int tl_curl_is_final(const tl_curl_transfer *t)
 {
     return t->too_large || t->result == CURLE_PEER_FAILED_VERIFICATION || t->result == CURLE_SSL_CACERT_BADFILE
-           || t->result == CURLE_URL_MALFORMAT || t->result == CURLE_UNSUPPORTED_PROTOCOL
-           || t->result == CURLE_TOO_MANY_REDIRECTS;
+           || t->result == CURLE_URL_MALFORMAT || t->result == CURLE_TOO_MANY_REDIRECTS;
 }
 
 static void tl_curl_free_body(void *context, const void *data, size_t size)
@@ -482,6 +524,7 @@ static void tl_curl_read(tl_curl_transfer *t, tl_http_answer *a)
     if (r.status == 0) {
         snprintf(a->text, sizeof a->text, "%s", t->too_large ? "the answer is larger than the request accepts"
                                                 : t->no_memory ? "no memory"
+                                                : t->stale ? "the answer to another request"
                                                 : t->error[0] != 0 ? t->error : curl_easy_strerror(t->result));
         a->completion.text = tl_text(a->text);
         if (tl_curl_is_final(t))

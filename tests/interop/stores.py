@@ -82,7 +82,11 @@ class Bad(BaseHTTPRequestHandler):
     def do_PUT(self):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         n = self.hit()
-        if "lose" in self.path or ("first" in self.path and n == 1):
+        self.seen["asked before"] += "Expect" in self.headers
+        if "garbage" in self.path:
+            self.wfile.write(b"no HTTP at all\r\n\r\n")
+            self.drop()
+        elif "lose" in self.path or ("first" in self.path and n == 1):
             self.drop()  # taken whole, never answered
         elif "busy" in self.path and n == 1:
             self.answer(429, Retry_After="1")
@@ -159,6 +163,9 @@ def bad_server():
     check("how often it came", seen["PUT /b/fail"], 1)
     check("a stalled create", ask("absent stall {}", timeout=1000)[0], "unknown 0")
     check("how often it came", seen["PUT /b/stall"], 1)
+    check("an answer that is none", ask("absent garbage {}")[0], "unknown 0")
+    check("how often it came", seen["PUT /b/garbage"], 1)
+    check("small puts ask nobody first", seen["asked before"], 0)
     # What was certainly not applied is sent anew.
     check("429 to a create", ask("absent busy {}")[0], "ok 0")
     check("409 conflict to a create", ask("absent conflict {}")[0], "ok 0")
