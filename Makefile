@@ -198,6 +198,9 @@ bench-load: timelake.h
 ##   make bench-protocol  timeseries tables: replay of 10,000 commits against timeseries-table-format, the check of a header
 bench-protocol: timelake.h
 	@bench/protocol/run
+##   make bench-stores  cold opens over a server 20 ms away, against the Timelake crate; a thousand tables watched
+bench-stores: timelake.h
+	@bench/stores/run
 ##   make bench-probe  the probe: warm reads a second, memory of a million idle ones
 bench-probe: $(BUILD)/bench/probe
 	@$<
@@ -264,7 +267,7 @@ help:
 	@sed -n 's/^##//p' Makefile
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
-.PHONY: demo follow_uv all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-protocol bench-probe bench-cost tsan rooms \
+.PHONY: demo follow_uv all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-protocol bench-stores bench-probe bench-cost tsan rooms \
         tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
 
 print-%: # a variable, for tools/

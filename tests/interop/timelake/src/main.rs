@@ -1,5 +1,6 @@
 //! timelake-peer follow DIR NAMESPACE.TABLE N PAUSE     creates a table in the lake DIR and appends N times, PAUSE ms between
 //! timelake-peer append DIR NAMESPACE.TABLE N WRITER    appends N times to a table that is there, with batch ids WRITER-0, ...
+//! timelake-peer cold URL NAMESPACE.TABLE N [KEY=VALUE]...    ms of each of N cold opens, the file list included
 //! timelake-peer read DIR NAMESPACE.TABLE               prints the version, the rows, and the rows of each writer
 //!
 //! Each commit prints: version, number of live files, versions since the one before.
@@ -59,7 +60,9 @@ async fn follow(dir: &str, name: &str, n: i64, pause: u64) -> Answer<()> {
     options.properties.insert("timelake.compact-min-files".into(), "6".into());
     let table = lake.create_table(name, &schema(), options).await?;
     println!("{} 0", table.version());
-    appends(table, 0, n, pause).await
+    appends(table, 0, n, pause).await?;
+    tokio::time::sleep(Duration::from_secs(2)).await; // heads are published in the background
+    Ok(())
 }
 
 async fn read(dir: &str, name: &str) -> Answer<()> {
@@ -78,6 +81,20 @@ async fn read(dir: &str, name: &str) -> Answer<()> {
     Ok(())
 }
 
+/// A new lake each time, so that nothing is known and no connection is there.
+async fn cold(url: &str, name: &str, n: usize, options: &[&str]) -> Answer<()> {
+    let options: HashMap<String, String> =
+        options.iter().filter_map(|o| o.split_once('=')).map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    for _ in 0..n {
+        let lake = Lake::open(url, options.clone())?;
+        let began = std::time::Instant::now();
+        let table = lake.table(name).await?;
+        let files = table.files().await?.len();
+        println!("{:.3} {} {files}", began.elapsed().as_secs_f64() * 1e3, table.version());
+    }
+    Ok(())
+}
+
 #[tokio::main]
 async fn main() -> Answer<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -87,6 +104,7 @@ async fn main() -> Answer<()> {
             let table = Lake::open(dir, HashMap::new())?.table(name).await?;
             appends(table, writer.parse()?, n.parse()?, 0).await
         }
+        ["cold", url, name, n, ref options @ ..] => cold(url, name, n.parse()?, options).await,
         ["read", dir, name] => read(dir, name).await,
         _ => Err("usage: follow DIR TABLE N PAUSE | append DIR TABLE N WRITER | read DIR TABLE".into()),
     }
