@@ -777,23 +777,24 @@ TLI_FN tl_status tli_json_keep_string(tli_json_builder *b, tl_json_node *node, t
 /* Adds what a token says that was just read. */
 TLI_INLINE tl_status tli_json_add(tli_json_builder *b, const tli_json_reader *r, const tli_json_token *t)
 {
-    tl_json_node *node, *open = (tl_json_node *)(void *)b->nodes.data + b->open;
+    tl_json_node *node;
     if (t->kind > TLI_JSON_KEY) {
-        uint32_t around = open->nodes;
-        open->nodes = b->count - b->open;
-        open->size = (uint32_t)(r->j.p - r->j.begin) - open->start;
-        b->open = around;
+        uint32_t open = b->open;
+        node = (tl_json_node *)(void *)b->nodes.data + open;
+        b->open = node->nodes;
+        node->nodes = b->count - open;
+        node->size = (uint32_t)(r->j.p - r->j.begin) - node->start;
         return TL_OK;
     }
     if (TLI_UNLIKELY(b->nodes.capacity - b->nodes.size < sizeof *node)) {
         tl_status st = tli_mem_reserve(&b->nodes, sizeof *node, NULL);
         if (st != TL_OK)
             return st;
-        open = (tl_json_node *)(void *)b->nodes.data + b->open;
     }
+    node = (tl_json_node *)(void *)b->nodes.data;
     if (b->count != 0)
-        open->count += t->kind == TLI_JSON_KEY || open->kind == TL_JSON_ARRAY;
-    node = (tl_json_node *)(void *)b->nodes.data + b->count;
+        node[b->open].count += t->kind == TLI_JSON_KEY || node[b->open].kind == TL_JSON_ARRAY;
+    node += b->count;
     TLI_FILL(node, 0, sizeof *node);
     node->kind = (uint8_t)(t->kind == TLI_JSON_KEY ? (int)TL_JSON_STRING : t->kind);
     node->start = (uint32_t)((const uint8_t *)t->raw.data - r->j.begin);
