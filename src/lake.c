@@ -227,7 +227,8 @@ TL_API void tl_lake_bar(tl_lake *lake, const tl_table *table)
     if (e == NULL)
         e = tli_lake_add(lake, table->location);
     if (e != NULL) {
-        e->barred = table->version;
+        if (table->source == TL_FROM_HEAD)
+            e->barred = table->version;
         if (e->table != NULL && e->table->version == table->version)
             t = tli_lake_out(lake, e);
     }

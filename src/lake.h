@@ -50,6 +50,6 @@ TL_API void tl_lake_free(tl_lake *lake);
 TL_API void tl_lake_forget(tl_lake *lake, tl_span location);
 
 /* A section of this version's head turned out corrupt when it was opened: the version is forgotten, and loads do not
-   use that head again. */
+   use that head again. One that came from the chain is only forgotten. */
 TL_API void tl_lake_bar(tl_lake *lake, const tl_table *table);
 #endif /* TIMELAKE_NO_LAKE */
