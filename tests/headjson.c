@@ -587,7 +587,7 @@ static void bounded(void)
     limits.sections = 1;
     CHECK_STATUS(decode_with(&d,
         "{\"properties\":{},\"sections\":[{\"name\":\"a\",\"schema\":{\"fields\":[]},\"rows\":[]},{}]}",
-                             82, NULL, &limits, &err), TL_LIMIT, &err);
+                             79, NULL, &limits, &err), TL_LIMIT, &err);
     /* more values than an 8-bit index can tell apart */
     {
         size_t n = 0, i;
