@@ -52,6 +52,7 @@
      >>ipcwrite   code  writing Arrow IPC streams
      >>avro       both  Avro object container files (Apache Avro specification 1.11), read value by value
      >>avrowrite  code  Avro object container files, value by value (Apache Avro specification 1.11), codec null
+     >>thrift     code  Apache Thrift's compact protocol, as far as Parquet footers need it (private)
      >>doc        both  the head document
      >>stream     both  Arrow IPC streams as documents (arrow.apache.org, "Arrow Columnar Format", Serialization and IPC)
      >>jsontype   code  schemas of the head's `json` codec
@@ -71,6 +72,7 @@
      >>newtable   both  the first version of a table
      >>commitplan both  what a commit changes, and the objects that make it so
      >>scan       both  which files of a table a filter needs
+     >>parquet    both  what a table's entry of a Parquet file says, from the file's footer
      >>features   both  may this program read a timeseries table, may it write it
      >>tsfield    both  columns of a timeseries table
      >>tslog      both  the log of a timeseries table
@@ -723,6 +725,8 @@ TL_API void tl_avro_close(tl_avro *avro);
 #if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
+/* >>thrift: Apache Thrift's compact protocol, as far as Parquet footers need it (private). */
+
 /* >>doc: the head document: string properties and named tables, whatever codec they came from or go to. */
 
 /* One table of a document: a schema (struct node, a child per column) and record batches. Decoded documents open
@@ -1337,6 +1341,41 @@ TL_API tl_status tl_plan_scan(tl_plan *plan, tl_table *table, const tl_filter *f
 /* Frees the plan and lets its table go. */
 TL_API void tl_plan_free(tl_plan *plan);
 #endif /* TIMELAKE_NO_LAKE */
+
+/* >>parquet: what a table's entry of a Parquet file says, from the file's footer. Source: apache/parquet-format,
+   parquet.thrift; the Apache Iceberg table spec; Timelake's rules on top of it. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+/* Zero: the defaults. */
+typedef struct tl_parquet_options {
+    uint8_t sorted;    /* 1: your word that the rows are in the table's sort order, and with `dedup` have no series
+                          and time twice: readers rely on it, and give wrong rows where it is not so */
+    uint8_t no_footer; /* 1: make none for the head */
+    tl_limits limits;
+    tl_allocator allocator;
+} tl_parquet_options;
+
+typedef struct tl_parquet {
+    tl_data_file file;       /* for a change; what it points at lives until tl_parquet_free, but the path is yours */
+    tl_span column;          /* of an error: the column that it is about, absent if none */
+    uint64_t whole_footer;   /* last bytes of the file that file.footer is made of: with fewer at hand it is absent */
+    struct tli_store *store; /* private */
+} tl_parquet;
+
+/* Reads a footer from the last `size` bytes of a file of `file_size`. Too few: TL_TRUNCATED, error.need says how many
+   it takes. The file has to be one that all readers of the table read right: TL_UNSUPPORTED for a column that is
+   missing though required, has another type, another name or no Parquet field id, that may hold nulls though required,
+   that the table does not have, or for rows of more than one partition; for encrypted files too. TL_CORRUPT.
+
+   Bounds are given where they are sound: by the order that the type defines, exact, of every row group; none of NaN,
+   of INT96, of deprecated statistics, or within nested columns. After a failure too tl_parquet_free is called. */
+TL_API tl_status tl_parquet_data_file(tl_parquet *parquet, const tl_metadata *table, tl_span path, const void *tail,
+                                      size_t size, uint64_t file_size, const tl_parquet_options *options,
+                                      tl_error *err);
+
+/* Frees what reading took. */
+TL_API void tl_parquet_free(tl_parquet *parquet);
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>features: may this program read a timeseries table, may it write it: table protocol 7, looked at before anything
    else of a commit is decoded.
@@ -13626,6 +13665,219 @@ TLI_FN tl_status tli_avrowrite_end(tli_avrowrite *w)
 }
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
+/* >>thrift: Apache Thrift's compact protocol, reading (apache/thrift, thrift-compact-protocol.md). Errors stick: all
+   that is read after one is zero or the end of a struct. Each element of a list takes at least a byte, so that no count
+   is trusted beyond what is there. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+enum {
+    TLI_THRIFT_STOP, TLI_THRIFT_TRUE, TLI_THRIFT_FALSE, TLI_THRIFT_BYTE, TLI_THRIFT_I16, TLI_THRIFT_I32, TLI_THRIFT_I64,
+    TLI_THRIFT_DOUBLE, TLI_THRIFT_BINARY, TLI_THRIFT_LIST, TLI_THRIFT_SET, TLI_THRIFT_MAP, TLI_THRIFT_STRUCT,
+    TLI_THRIFT_UUID
+};
+
+#define TLI_THRIFT_DEPTH 32u
+
+typedef struct tli_thrift {
+    const uint8_t *at, *end;
+    const char *bad; /* what is wrong, NULL: nothing */
+} tli_thrift;
+
+/* A field of a struct; zero before the first. */
+typedef struct tli_thrift_field {
+    int32_t id;
+    uint8_t type;
+} tli_thrift_field;
+
+TLI_FN void tli_thrift_fail(tli_thrift *t, const char *what)
+{
+    if (t->bad == NULL)
+        t->bad = what;
+    t->end = t->at;
+}
+
+TLI_INLINE size_t tli_thrift_left(const tli_thrift *t)
+{
+    return (size_t)(t->end - t->at);
+}
+
+TLI_FN uint8_t tli_thrift_byte(tli_thrift *t)
+{
+    if (t->at < t->end)
+        return *t->at++;
+    tli_thrift_fail(t, "the footer ends too early");
+    return 0;
+}
+
+TLI_FN uint64_t tli_thrift_varint(tli_thrift *t)
+{
+    uint64_t v = 0;
+    uint32_t shift;
+    for (shift = 0; shift < 64; shift += 7) {
+        uint8_t b = tli_thrift_byte(t);
+        v |= (uint64_t)(b & 127) << shift;
+        if (b < 128)
+            return v;
+    }
+    tli_thrift_fail(t, "a number of the footer is too long");
+    return 0;
+}
+
+TLI_FN int64_t tli_thrift_zigzag(tli_thrift *t)
+{
+    uint64_t v = tli_thrift_varint(t);
+    return (int64_t)(v >> 1 ^ ((uint64_t)0 - (v & 1)));
+}
+
+/* The next field of a struct. 0: there is none. */
+TLI_FN int tli_thrift_next(tli_thrift *t, tli_thrift_field *f)
+{
+    uint8_t b = tli_thrift_byte(t);
+    int64_t id = f->id;
+    if (b == TLI_THRIFT_STOP)
+        return 0;
+    f->type = b & 15;
+    id = b >> 4 != 0 ? id + (b >> 4) : tli_thrift_zigzag(t);
+    if (f->type == TLI_THRIFT_STOP || f->type > TLI_THRIFT_UUID || id < INT16_MIN || id > INT16_MAX)
+        tli_thrift_fail(t, "a field of the footer is malformed");
+    f->id = (int32_t)id;
+    return t->bad == NULL;
+}
+
+TLI_FN tl_span tli_thrift_bytes(tli_thrift *t, uint64_t size)
+{
+    tl_span s = tli_text_span((const char *)t->at, 0);
+    if (size > tli_thrift_left(t)) {
+        tli_thrift_fail(t, "the footer ends too early");
+        return s;
+    }
+    t->at += size;
+    s.size = (size_t)size;
+    return s;
+}
+
+/* The number of elements, and their type. */
+TLI_FN uint32_t tli_thrift_list(tli_thrift *t, uint8_t *type)
+{
+    uint8_t b = tli_thrift_byte(t);
+    uint64_t count = b >> 4 == 15 ? tli_thrift_varint(t) : (uint64_t)(b >> 4);
+    *type = b & 15;
+    if (count <= tli_thrift_left(t) && count <= UINT32_MAX && *type != TLI_THRIFT_STOP && *type <= TLI_THRIFT_UUID)
+        return (uint32_t)count;
+    tli_thrift_fail(t, "a list of the footer is longer than the footer");
+    return 0;
+}
+
+/* What is still to be skipped: fields of a struct, or `left` elements (of a map keys and values in turn). */
+typedef struct tli_thrift_frame {
+    uint64_t left;
+    uint8_t types[2];
+    uint8_t is_struct;
+    tli_thrift_field field;
+} tli_thrift_frame;
+
+/* The type of the next value in a frame; 0: the frame is through. */
+TLI_FN uint8_t tli_thrift_step(tli_thrift *t, tli_thrift_frame *f)
+{
+    if (f->is_struct)
+        return (uint8_t)(tli_thrift_next(t, &f->field) ? f->field.type : 0);
+    return (uint8_t)(t->bad == NULL && f->left != 0 ? f->types[f->left-- & 1] : 0);
+}
+
+/* Begins the frame of a value that holds others. */
+TLI_FN void tli_thrift_open(tli_thrift *t, tli_thrift_frame *f, uint8_t type)
+{
+    TLI_FILL(f, 0, sizeof *f);
+    f->is_struct = (uint8_t)(type == TLI_THRIFT_STRUCT);
+    if (type == TLI_THRIFT_LIST || type == TLI_THRIFT_SET) {
+        f->left = tli_thrift_list(t, &f->types[0]);
+        f->types[1] = f->types[0];
+    } else if (type == TLI_THRIFT_MAP) {
+        f->left = tli_thrift_varint(t);
+        if (f->left > tli_thrift_left(t))
+            tli_thrift_fail(t, "a map of the footer is longer than the footer");
+        if (f->left != 0) {
+            uint8_t types = tli_thrift_byte(t);
+            f->types[0] = types >> 4;
+            f->types[1] = types & 15;
+            f->left *= 2;
+        }
+    }
+}
+
+/* A value that holds no others. */
+TLI_FN void tli_thrift_skip_plain(tli_thrift *t, uint8_t type, int in_struct)
+{
+    switch (type) {
+    case TLI_THRIFT_TRUE: case TLI_THRIFT_FALSE:
+        (void)(in_struct ? 0 : tli_thrift_byte(t)); /* a field's value is its type */
+        break;
+    case TLI_THRIFT_BYTE:
+        (void)tli_thrift_byte(t);
+        break;
+    case TLI_THRIFT_I16: case TLI_THRIFT_I32: case TLI_THRIFT_I64:
+        (void)tli_thrift_varint(t);
+        break;
+    case TLI_THRIFT_DOUBLE:
+        (void)tli_thrift_bytes(t, 8);
+        break;
+    case TLI_THRIFT_BINARY:
+        (void)tli_thrift_bytes(t, tli_thrift_varint(t));
+        break;
+    case TLI_THRIFT_UUID:
+        (void)tli_thrift_bytes(t, 16);
+        break;
+    default:
+        tli_thrift_fail(t, "a value of the footer of no known type");
+        break;
+    }
+}
+
+/* Skips the value of a field. */
+TLI_FN void tli_thrift_skip(tli_thrift *t, uint8_t type)
+{
+    tli_thrift_frame frames[TLI_THRIFT_DEPTH];
+    uint32_t depth = 1;
+    TLI_FILL(&frames[0], 0, sizeof frames[0]);
+    if (type < TLI_THRIFT_LIST || type > TLI_THRIFT_STRUCT) {
+        tli_thrift_skip_plain(t, type, 1);
+        return;
+    }
+    tli_thrift_open(t, &frames[0], type);
+    while (depth != 0) {
+        tli_thrift_frame *f = &frames[depth - 1];
+        type = tli_thrift_step(t, f);
+        if (type == 0)
+            depth--;
+        else if (type < TLI_THRIFT_LIST || type > TLI_THRIFT_STRUCT)
+            tli_thrift_skip_plain(t, type, f->is_struct);
+        else if (depth == TLI_THRIFT_DEPTH)
+            tli_thrift_fail(t, "the footer nests too deep");
+        else
+            tli_thrift_open(t, &frames[depth++], type);
+    }
+}
+
+/* A field as a number; one of another type is skipped, and `fallback` stays. */
+TLI_FN int64_t tli_thrift_int(tli_thrift *t, const tli_thrift_field *f, int64_t fallback)
+{
+    if (f->type == TLI_THRIFT_BYTE)
+        return (int8_t)tli_thrift_byte(t);
+    if (f->type >= TLI_THRIFT_I16 && f->type <= TLI_THRIFT_I64)
+        return tli_thrift_zigzag(t);
+    tli_thrift_skip(t, f->type);
+    return fallback;
+}
+
+/* A field as bytes; absent when it is of another type. */
+TLI_FN tl_span tli_thrift_text(tli_thrift *t, const tli_thrift_field *f)
+{
+    if (f->type == TLI_THRIFT_BINARY)
+        return tli_thrift_bytes(t, tli_thrift_varint(t));
+    tli_thrift_skip(t, f->type);
+    return tli_text_span(NULL, 0);
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
 /* >>doc: the head document. Everything lies in the document's store; what is replaced stays there until the end. */
 struct tli_doc_batch {
     int64_t rows;
@@ -22354,6 +22606,905 @@ TL_API void tl_plan_free(tl_plan *plan)
 }
 #endif /* TIMELAKE_NO_LAKE */
 
+/* >>parquet: a footer is gone through twice: for the schema, then, with the columns known, for the row groups. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+enum {
+    TLI_PARQUET_BOOLEAN, TLI_PARQUET_INT32, TLI_PARQUET_INT64, TLI_PARQUET_INT96, TLI_PARQUET_FLOAT, TLI_PARQUET_DOUBLE,
+    TLI_PARQUET_BYTES, TLI_PARQUET_FIXED
+};
+
+/* What a column's values mean: its logical type, or the converted type of older writers. */
+enum {
+    TLI_PARQUET_PLAIN, TLI_PARQUET_TEXT, TLI_PARQUET_DECIMAL, TLI_PARQUET_DATE, TLI_PARQUET_TIME, TLI_PARQUET_STAMP,
+    TLI_PARQUET_INTEGER, TLI_PARQUET_UUID, TLI_PARQUET_OTHER
+};
+
+enum { TLI_PARQUET_MILLIS = 1, TLI_PARQUET_MICROS, TLI_PARQUET_NANOS };
+
+#define TLI_PARQUET_OPTIONAL 1
+#define TLI_PARQUET_REPEATED 2
+#define TLI_PARQUET_DEPTH 64u
+
+typedef struct tli_parquet_element {
+    tl_span name;
+    int32_t type; /* -1: a group */
+    int32_t length, repetition, children, scale, precision, id;
+    uint8_t has_id, meaning, unit, utc, bits, is_signed, has_meaning;
+} tli_parquet_element;
+
+/* A leaf column, and what the row groups read so far say of it. */
+typedef struct tli_parquet_leaf {
+    tli_parquet_element e;
+    const tl_field *field; /* of the table; NULL: within a nested column, which gets no bounds */
+    uint64_t values, nulls, size;
+    tl_span lower, upper;
+    uint8_t ordered; /* its statistics are by the order that its type defines */
+    uint8_t no_nulls, no_lower, no_upper; /* not known of some row group */
+} tli_parquet_leaf;
+
+/* One column of one row group. Absent numbers: -1. */
+typedef struct tli_parquet_chunk {
+    int64_t values, size, data, dictionary, nulls;
+    tl_span low, high;
+    int exact_low, exact_high;
+} tli_parquet_chunk;
+
+/* Where its column index ([0]) and offset index ([1]) lie, and where in the footer their offsets stand. */
+typedef struct tli_parquet_index {
+    int64_t offset[2], length[2];
+    const uint8_t *from[2], *to[2];
+} tli_parquet_index;
+
+typedef struct tli_parquet {
+    tl_parquet *out;
+    const tl_metadata *table;
+    const tl_parquet_options *options;
+    tl_limits limits;
+    const uint8_t *tail, *meta, *meta_end; /* meta: FileMetaData */
+    size_t tail_size;
+    uint64_t file_size;
+    tli_thrift t;
+    const uint8_t *schema, *groups, *orders; /* the lists in it; NULL: absent */
+    int64_t rows;
+    tli_parquet_leaf *leaves;
+    uint32_t leaf_count, group_count;
+    tli_parquet_index *indexes;
+    int64_t *splits;
+    uint8_t *seen; /* columns of the table */
+    tl_error *err;
+} tli_parquet;
+
+TLI_FN tl_status tli_parquet_bad(tli_parquet *p, const char *text)
+{
+    return tli_err(p->err, TL_CORRUPT, text, (uint64_t)(p->t.at - p->tail));
+}
+
+TLI_FN tl_status tli_parquet_refuse(tli_parquet *p, tl_span column, const char *text)
+{
+    p->out->column = column;
+    return tli_err(p->err, TL_UNSUPPORTED, text, TL_NO_POSITION);
+}
+
+/* TL_OK, or what the reader of thrift found. */
+TLI_FN tl_status tli_parquet_so_far(tli_parquet *p)
+{
+    return p->t.bad == NULL ? TL_OK : tli_parquet_bad(p, p->t.bad);
+}
+
+TLI_FN tli_thrift_field tli_parquet_first(void)
+{
+    tli_thrift_field f;
+    f.id = 0;
+    f.type = 0;
+    return f;
+}
+
+/* ---- the schema ---- */
+
+/* The unit of a time: a union of three empty structs. */
+TLI_FN uint8_t tli_parquet_unit(tli_thrift *t)
+{
+    tli_thrift_field f = tli_parquet_first();
+    uint8_t unit = 0;
+    while (tli_thrift_next(t, &f)) {
+        unit = (uint8_t)(f.id >= TLI_PARQUET_MILLIS && f.id <= TLI_PARQUET_NANOS ? f.id : 0);
+        tli_thrift_skip(t, f.type);
+    }
+    return unit;
+}
+
+/* The members of one logical type. */
+TLI_FN void tli_parquet_members(tli_thrift *t, tli_parquet_element *e)
+{
+    tli_thrift_field f = tli_parquet_first();
+    while (tli_thrift_next(t, &f)) {
+        if (e->meaning == TLI_PARQUET_DECIMAL && f.id <= 2) {
+            int64_t v = tli_thrift_int(t, &f, -1);
+            *(f.id == 1 ? &e->scale : &e->precision) = (int32_t)TLI_MAX(TLI_MIN(v, 1000), -1000);
+        } else if ((e->meaning == TLI_PARQUET_TIME || e->meaning == TLI_PARQUET_STAMP) && f.id == 1) {
+            e->utc = (uint8_t)(f.type == TLI_THRIFT_TRUE);
+            tli_thrift_skip(t, f.type);
+        } else if ((e->meaning == TLI_PARQUET_TIME || e->meaning == TLI_PARQUET_STAMP) && f.id == 2
+                   && f.type == TLI_THRIFT_STRUCT) {
+            e->unit = tli_parquet_unit(t);
+        } else if (e->meaning == TLI_PARQUET_INTEGER && f.id == 1) {
+            e->bits = (uint8_t)tli_thrift_int(t, &f, 0);
+        } else if (e->meaning == TLI_PARQUET_INTEGER && f.id == 2) {
+            e->is_signed = (uint8_t)(f.type == TLI_THRIFT_TRUE);
+            tli_thrift_skip(t, f.type);
+        } else {
+            tli_thrift_skip(t, f.type);
+        }
+    }
+}
+
+TLI_FN void tli_parquet_logical(tli_thrift *t, tli_parquet_element *e)
+{
+    static const uint8_t meanings[] = {TLI_PARQUET_OTHER, TLI_PARQUET_TEXT, TLI_PARQUET_OTHER, TLI_PARQUET_OTHER,
+        TLI_PARQUET_OTHER, TLI_PARQUET_DECIMAL, TLI_PARQUET_DATE, TLI_PARQUET_TIME, TLI_PARQUET_STAMP,
+        TLI_PARQUET_OTHER, TLI_PARQUET_INTEGER, TLI_PARQUET_OTHER, TLI_PARQUET_OTHER, TLI_PARQUET_OTHER,
+        TLI_PARQUET_UUID};
+    tli_thrift_field f = tli_parquet_first();
+    while (tli_thrift_next(t, &f)) {
+        e->has_meaning = 1;
+        e->meaning = f.id > 0 && f.id < (int32_t)TLI_COUNT(meanings) ? meanings[f.id] : (uint8_t)TLI_PARQUET_OTHER;
+        if (f.type == TLI_THRIFT_STRUCT)
+            tli_parquet_members(t, e);
+        else
+            tli_thrift_skip(t, f.type);
+    }
+}
+
+/* What older writers say; a logical type goes before it. */
+TLI_FN void tli_parquet_converted(tli_parquet_element *e, int64_t converted)
+{
+    static const uint8_t table[][4] = { /* meaning, unit, bits, signed */
+        {TLI_PARQUET_TEXT, 0, 0, 0}, {TLI_PARQUET_OTHER, 0, 0, 0}, {TLI_PARQUET_OTHER, 0, 0, 0},
+        {TLI_PARQUET_OTHER, 0, 0, 0}, {TLI_PARQUET_OTHER, 0, 0, 0}, {TLI_PARQUET_DECIMAL, 0, 0, 0},
+        {TLI_PARQUET_DATE, 0, 0, 0}, {TLI_PARQUET_TIME, TLI_PARQUET_MILLIS, 0, 0},
+        {TLI_PARQUET_TIME, TLI_PARQUET_MICROS, 0, 0}, {TLI_PARQUET_STAMP, TLI_PARQUET_MILLIS, 0, 0},
+        {TLI_PARQUET_STAMP, TLI_PARQUET_MICROS, 0, 0}, {TLI_PARQUET_INTEGER, 0, 8, 0}, {TLI_PARQUET_INTEGER, 0, 16, 0},
+        {TLI_PARQUET_INTEGER, 0, 32, 0}, {TLI_PARQUET_INTEGER, 0, 64, 0}, {TLI_PARQUET_INTEGER, 0, 8, 1},
+        {TLI_PARQUET_INTEGER, 0, 16, 1}, {TLI_PARQUET_INTEGER, 0, 32, 1}, {TLI_PARQUET_INTEGER, 0, 64, 1}};
+    if (converted < 0 || e->has_meaning)
+        return;
+    e->meaning = converted < (int64_t)TLI_COUNT(table) ? table[converted][0] : (uint8_t)TLI_PARQUET_OTHER;
+    if (converted >= (int64_t)TLI_COUNT(table))
+        return;
+    e->unit = table[converted][1];
+    e->bits = table[converted][2];
+    e->is_signed = table[converted][3];
+    e->utc = 1;
+}
+
+TLI_FN int32_t tli_parquet_int32(tli_thrift *t, const tli_thrift_field *f)
+{
+    int64_t v = tli_thrift_int(t, f, -1);
+    if (v < INT32_MIN || v > INT32_MAX)
+        tli_thrift_fail(t, "a number of the footer is out of its range");
+    return (int32_t)v;
+}
+
+TLI_FN void tli_parquet_read_element(tli_thrift *t, tli_parquet_element *e)
+{
+    tli_thrift_field f = tli_parquet_first();
+    int64_t converted = -1;
+    int32_t number;
+    TLI_FILL(e, 0, sizeof *e);
+    e->type = -1;
+    while (tli_thrift_next(t, &f)) {
+        if (f.id == 4) {
+            e->name = tli_thrift_text(t, &f);
+        } else if (f.id == 10 && f.type == TLI_THRIFT_STRUCT) {
+            tli_parquet_logical(t, e);
+        } else if (f.id < 1 || f.id > 9) {
+            tli_thrift_skip(t, f.type);
+        } else {
+            int32_t *members[9];
+            members[0] = &e->type;
+            members[1] = &e->length;
+            members[2] = &e->repetition;
+            members[3] = NULL;
+            members[4] = &e->children;
+            members[5] = &number;
+            members[6] = &e->scale;
+            members[7] = &e->precision;
+            members[8] = &e->id;
+            *members[f.id - 1] = tli_parquet_int32(t, &f);
+            converted = f.id == 6 ? number : converted;
+            e->has_id |= (uint8_t)(f.id == 9);
+        }
+    }
+    tli_parquet_converted(e, converted);
+}
+
+TLI_FN int tli_parquet_is_integer(const tli_parquet_element *e, uint8_t bits)
+{
+    return e->meaning == TLI_PARQUET_PLAIN
+           || (e->meaning == TLI_PARQUET_INTEGER && e->is_signed && (bits == 64 ? e->bits == 64 : e->bits <= 32));
+}
+
+TLI_FN int tli_parquet_is_stamp(const tli_parquet_element *e, uint8_t unit, int utc)
+{
+    return e->type == TLI_PARQUET_INT64 && e->meaning == TLI_PARQUET_STAMP && e->unit == unit && (e->utc != 0) == utc;
+}
+
+/* Is a leaf of the very type that Iceberg gives the column in Parquet? */
+TLI_FN int tli_parquet_fits(const tli_parquet_element *e, const tl_field *f)
+{
+    int plain = e->meaning == TLI_PARQUET_PLAIN;
+    switch (f->type) {
+    case TL_ICEBERG_BOOLEAN:
+        return e->type == TLI_PARQUET_BOOLEAN && plain;
+    case TL_ICEBERG_INT:
+        return e->type == TLI_PARQUET_INT32 && tli_parquet_is_integer(e, 32);
+    case TL_ICEBERG_LONG:
+        return e->type == TLI_PARQUET_INT64 && tli_parquet_is_integer(e, 64);
+    case TL_ICEBERG_FLOAT:
+        return e->type == TLI_PARQUET_FLOAT && plain;
+    case TL_ICEBERG_DOUBLE:
+        return e->type == TLI_PARQUET_DOUBLE && plain;
+    case TL_ICEBERG_DECIMAL:
+        return e->type >= 0 && e->type != TLI_PARQUET_BOOLEAN && e->meaning == TLI_PARQUET_DECIMAL
+               && e->scale == f->scale && e->precision == f->precision;
+    case TL_ICEBERG_DATE:
+        return e->type == TLI_PARQUET_INT32 && e->meaning == TLI_PARQUET_DATE;
+    case TL_ICEBERG_TIME:
+        return e->type == TLI_PARQUET_INT64 && e->meaning == TLI_PARQUET_TIME && e->unit == TLI_PARQUET_MICROS;
+    case TL_ICEBERG_TIMESTAMP: case TL_ICEBERG_TIMESTAMPTZ:
+        return tli_parquet_is_stamp(e, TLI_PARQUET_MICROS, f->type == TL_ICEBERG_TIMESTAMPTZ);
+    case TL_ICEBERG_TIMESTAMP_NS: case TL_ICEBERG_TIMESTAMPTZ_NS:
+        return tli_parquet_is_stamp(e, TLI_PARQUET_NANOS, f->type == TL_ICEBERG_TIMESTAMPTZ_NS);
+    case TL_ICEBERG_STRING:
+        return e->type == TLI_PARQUET_BYTES && e->meaning == TLI_PARQUET_TEXT;
+    case TL_ICEBERG_BINARY:
+        return e->type == TLI_PARQUET_BYTES && plain;
+    case TL_ICEBERG_FIXED:
+        return e->type == TLI_PARQUET_FIXED && e->length == f->precision && plain;
+    case TL_ICEBERG_UUID:
+        return e->type == TLI_PARQUET_FIXED && e->length == 16 && (plain || e->meaning == TLI_PARQUET_UUID);
+    default:
+        return e->type < 0; /* nested: a group */
+    }
+}
+
+/* A column at the top: which of the table's it is. */
+TLI_FN tl_status tli_parquet_match(tli_parquet *p, const tli_parquet_element *e, const tl_field **field)
+{
+    const tl_field *f;
+    if (!e->has_id)
+        return tli_parquet_refuse(p, e->name, "a column without a Parquet field id: other engines would read nulls");
+    f = tl_metadata_field_by_id(p->table, e->id);
+    if (f == NULL)
+        return tli_parquet_refuse(p, e->name, "a column that the table does not have");
+    if (!tl_span_equal(f->name, e->name))
+        return tli_parquet_refuse(p, e->name, "a column of another name than the table has for its field id");
+    if (e->repetition == TLI_PARQUET_REPEATED || !tli_parquet_fits(e, f))
+        return tli_parquet_refuse(p, e->name, "a column of another type than in the table");
+    if (p->seen[f - p->table->fields]++ != 0)
+        return tli_parquet_bad(p, "a field id stands twice in the schema");
+    *field = f;
+    return TL_OK;
+}
+
+/* One element below the root at `depth`. */
+TLI_FN tl_status tli_parquet_element_at(tli_parquet *p, const tli_parquet_element *e, uint32_t depth)
+{
+    const tl_field *field = NULL;
+    tl_status st = TL_OK;
+    tli_parquet_leaf *leaf;
+    if (e->name.data == NULL || e->repetition < 0 || e->repetition > 2 || e->children < 0
+        || (e->type < 0) != (e->children > 0) || e->type > TLI_PARQUET_FIXED)
+        return tli_parquet_bad(p, "an element of the schema is malformed");
+    if (depth == 0)
+        st = tli_parquet_match(p, e, &field);
+    if (st != TL_OK || e->type < 0)
+        return st;
+    if (!e->has_id)
+        return tli_parquet_refuse(p, e->name, "a column without a Parquet field id: other engines would read nulls");
+    leaf = &p->leaves[p->leaf_count++];
+    leaf->e = *e;
+    leaf->field = field;
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_parquet_read_schema(tli_parquet *p)
+{
+    uint32_t left[TLI_PARQUET_DEPTH], depth = 0, count, i;
+    uint8_t type;
+    tli_parquet_element e;
+    tl_status st = TL_OK;
+    p->t.at = p->schema;
+    count = tli_thrift_list(&p->t, &type);
+    if (type != TLI_THRIFT_STRUCT || count == 0)
+        return tli_parquet_bad(p, "a schema without elements");
+    if (count > p->limits.columns)
+        return tli_err(p->err, TL_LIMIT, "limits.columns", TL_NO_POSITION);
+    p->leaves = (tli_parquet_leaf *)tli_mem_take_array(p->out->store, count, sizeof *p->leaves, p->err);
+    p->seen = (uint8_t *)tli_mem_take_array(p->out->store, (uint64_t)p->table->field_count + 1, 1, p->err);
+    if (p->leaves == NULL || p->seen == NULL)
+        return p->err->status;
+    tli_parquet_read_element(&p->t, &e);
+    left[0] = (uint32_t)TLI_MAX(e.children, 0);
+    for (i = 1; i < count && st == TL_OK; i++) {
+        tli_parquet_read_element(&p->t, &e);
+        while (depth != 0 && left[depth] == 0)
+            depth--;
+        if (tli_parquet_so_far(p) != TL_OK)
+            return TL_CORRUPT;
+        if (left[depth] == 0 || depth + 1 == TLI_PARQUET_DEPTH)
+            return tli_parquet_bad(p, "a schema whose elements do not add up");
+        left[depth]--;
+        st = tli_parquet_element_at(p, &e, depth);
+        if (e.type < 0 && st == TL_OK)
+            left[++depth] = (uint32_t)e.children;
+    }
+    for (i = 0; i <= depth && st == TL_OK; i++)
+        if (left[i] != 0)
+            return tli_parquet_bad(p, "a schema whose elements do not add up");
+    for (i = 0; i < p->table->field_count && st == TL_OK; i++)
+        if (p->table->fields[i].required && !p->seen[i])
+            st = tli_parquet_refuse(p, p->table->fields[i].name, "a required column is missing");
+    return st;
+}
+
+/* Column orders: of a leaf without one, or with one that is not known here, no bound is taken. */
+TLI_FN tl_status tli_parquet_read_orders(tli_parquet *p)
+{
+    uint32_t count, i;
+    uint8_t type;
+    if (p->orders == NULL)
+        return TL_OK;
+    p->t.at = p->orders;
+    count = tli_thrift_list(&p->t, &type);
+    if (type != TLI_THRIFT_STRUCT || count != p->leaf_count)
+        return TL_OK;
+    for (i = 0; i < count; i++) {
+        tli_thrift_field f = tli_parquet_first();
+        while (tli_thrift_next(&p->t, &f)) {
+            p->leaves[i].ordered = (uint8_t)(f.id == 1);
+            tli_thrift_skip(&p->t, f.type);
+        }
+    }
+    return tli_parquet_so_far(p);
+}
+
+/* ---- row groups ---- */
+
+TLI_FN void tli_parquet_statistics(tli_thrift *t, tli_parquet_chunk *c)
+{
+    tli_thrift_field f = tli_parquet_first();
+    while (tli_thrift_next(t, &f)) {
+        if (f.id == 3)
+            c->nulls = tli_thrift_int(t, &f, -1);
+        else if (f.id == 5)
+            c->high = tli_thrift_text(t, &f);
+        else if (f.id == 6)
+            c->low = tli_thrift_text(t, &f);
+        else {
+            if (f.id == 7)
+                c->exact_high = f.type == TLI_THRIFT_TRUE;
+            if (f.id == 8)
+                c->exact_low = f.type == TLI_THRIFT_TRUE;
+            tli_thrift_skip(t, f.type);
+        }
+    }
+}
+
+TLI_FN void tli_parquet_column(tli_thrift *t, tli_parquet_chunk *c)
+{
+    tli_thrift_field f = tli_parquet_first();
+    while (tli_thrift_next(t, &f)) {
+        if (f.id == 5)
+            c->values = tli_thrift_int(t, &f, -1);
+        else if (f.id == 7)
+            c->size = tli_thrift_int(t, &f, -1);
+        else if (f.id == 9)
+            c->data = tli_thrift_int(t, &f, -1);
+        else if (f.id == 11)
+            c->dictionary = tli_thrift_int(t, &f, -1);
+        else if (f.id == 12 && f.type == TLI_THRIFT_STRUCT)
+            tli_parquet_statistics(t, c);
+        else
+            tli_thrift_skip(t, f.type);
+    }
+}
+
+/* One column chunk. Fields 4 to 7 are offset and length of the offset index, then of the column index. */
+TLI_FN tl_status tli_parquet_read_chunk(tli_parquet *p, tli_parquet_chunk *c, tli_parquet_index *x)
+{
+    tli_thrift_field f = tli_parquet_first();
+    TLI_FILL(c, 0, sizeof *c);
+    TLI_FILL(x, 0, sizeof *x);
+    c->values = c->size = c->data = c->dictionary = c->nulls = -1;
+    x->offset[0] = x->offset[1] = -1;
+    while (tli_thrift_next(&p->t, &f)) {
+        int which = f.id < 6;
+        if (f.id == 1 || f.id == 8 || f.id == 9)
+            return tli_parquet_refuse(p, tli_text_span(NULL, 0), "a column in another file, or an encrypted one");
+        if (f.id == 3 && f.type == TLI_THRIFT_STRUCT) {
+            tli_parquet_column(&p->t, c);
+        } else if (f.id == 4 || f.id == 6) {
+            x->from[which] = p->t.at;
+            x->offset[which] = tli_thrift_int(&p->t, &f, -1);
+            x->to[which] = p->t.at;
+        } else if (f.id == 5 || f.id == 7) {
+            x->length[which] = tli_thrift_int(&p->t, &f, -1);
+        } else {
+            tli_thrift_skip(&p->t, f.type);
+        }
+    }
+    if (tli_parquet_so_far(p) != TL_OK)
+        return TL_CORRUPT;
+    if (c->values < 0 || c->size < 0 || c->nulls > c->values || c->data < 0 || (uint64_t)c->data > p->file_size
+        || (uint64_t)c->size > p->file_size)
+        return tli_parquet_bad(p, "a column chunk whose numbers are impossible");
+    return TL_OK;
+}
+
+/* A decimal's bytes as Iceberg has them: big-endian, none to spare. */
+TLI_FN tl_span tli_parquet_decimal(tl_span value, int little, uint8_t *out)
+{
+    size_t i, n = value.size, start = 0;
+    for (i = 0; i < n; i++)
+        out[i] = (uint8_t)value.data[little ? n - 1 - i : i];
+    while (start + 1 < n && out[start] == (out[start + 1] & 0x80 ? 0xff : 0))
+        start++;
+    return tli_text_span((const char *)out + start, n - start);
+}
+
+/* A statistic as an Iceberg bound. Absent: it gives none. `out` has 16 bytes. */
+TLI_FN tl_span tli_parquet_bound(const tli_parquet_leaf *leaf, tl_span value, int exact, uint8_t *out)
+{
+    static const uint8_t widths[] = {1, 4, 8, 12, 4, 8};
+    tl_span none = tli_text_span(NULL, 0);
+    if (value.data == NULL || !leaf->ordered)
+        return none;
+    if (leaf->e.type >= TLI_PARQUET_BYTES && !exact) /* it may be cut */
+        return none;
+    if (leaf->e.type < TLI_PARQUET_BYTES && value.size != widths[leaf->e.type])
+        return none;
+    if (leaf->e.type == TLI_PARQUET_FIXED && value.size != (size_t)leaf->e.length)
+        return none;
+    if (leaf->e.meaning != TLI_PARQUET_DECIMAL)
+        return value;
+    if (value.size == 0 || value.size > 16 || leaf->e.type == TLI_PARQUET_INT96)
+        return none;
+    return tli_parquet_decimal(value, leaf->e.type < TLI_PARQUET_BYTES, out);
+}
+
+/* Keeps the lower (sign 1) or upper (-1) of two bounds; one that cannot be compared takes the bound away. */
+TLI_FN tl_status tli_parquet_keep(tli_parquet *p, const tl_field *f, tl_span *kept, uint8_t *lost, tl_span value,
+                                  int sign)
+{
+    tli_scan_key a, b;
+    char *copy;
+    tli_scan_bound(f, value, &a);
+    if (*lost || a.kind == TLI_SCAN_UNKNOWN) {
+        *lost = 1;
+        return TL_OK;
+    }
+    if (kept->data != NULL) {
+        tli_scan_bound(f, *kept, &b);
+        if (tli_scan_order(&a, &b) * sign >= 0)
+            return TL_OK;
+    }
+    copy = (char *)tli_mem_take(p->out->store, value.size + 1, p->err);
+    if (copy == NULL)
+        return p->err->status;
+    TLI_COPY(copy, value.data, value.size);
+    if (a.kind == TLI_SCAN_REAL && a.real == 0.0) /* of the two zeros the one that is surely no narrower */
+        copy[value.size - 1] = (char)(sign > 0 ? 0x80 : 0);
+    *kept = tli_text_span(copy, value.size);
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_parquet_merge(tli_parquet *p, tli_parquet_leaf *leaf, const tli_parquet_chunk *c)
+{
+    uint8_t low[16], high[16];
+    tl_status st;
+    leaf->values += (uint64_t)c->values;
+    leaf->size += (uint64_t)c->size;
+    if (leaf->values > INT64_MAX || leaf->size > INT64_MAX)
+        return tli_parquet_bad(p, "column chunks whose numbers are impossible");
+    if (c->nulls < 0)
+        leaf->no_nulls = 1;
+    else
+        leaf->nulls += (uint64_t)c->nulls;
+    if (leaf->field == NULL || c->nulls == c->values) /* nothing but nulls: no bound's business */
+        return TL_OK;
+    st = tli_parquet_keep(p, leaf->field, &leaf->lower, &leaf->no_lower,
+                          tli_parquet_bound(leaf, c->low, c->exact_low, low), 1);
+    if (st == TL_OK)
+        st = tli_parquet_keep(p, leaf->field, &leaf->upper, &leaf->no_upper,
+                              tli_parquet_bound(leaf, c->high, c->exact_high, high), -1);
+    return st;
+}
+
+TLI_FN tl_status tli_parquet_read_columns(tli_parquet *p, uint32_t group)
+{
+    uint8_t type;
+    uint32_t count = tli_thrift_list(&p->t, &type), i;
+    tl_status st = TL_OK;
+    if (count != p->leaf_count || type != TLI_THRIFT_STRUCT)
+        return tli_parquet_bad(p, "a row group that has not the schema's columns");
+    for (i = 0; i < count && st == TL_OK; i++) {
+        tli_parquet_chunk c;
+        st = tli_parquet_read_chunk(p, &c, &p->indexes[(size_t)group * count + i]);
+        if (st == TL_OK && i == 0)
+            p->splits[group] = c.dictionary > 0 && c.dictionary < c.data ? c.dictionary : c.data;
+        if (st == TL_OK)
+            st = tli_parquet_merge(p, &p->leaves[i], &c);
+    }
+    return st;
+}
+
+TLI_FN tl_status tli_parquet_read_groups(tli_parquet *p)
+{
+    uint8_t type;
+    uint32_t i;
+    uint64_t rows = 0;
+    tl_status st = TL_OK;
+    p->t.at = p->groups;
+    p->group_count = tli_thrift_list(&p->t, &type);
+    if (p->group_count == 0 || type != TLI_THRIFT_STRUCT || p->rows <= 0 || p->leaf_count == 0)
+        return tli_parquet_refuse(p, tli_text_span(NULL, 0), "a file without rows");
+    p->splits = (int64_t *)tli_mem_take_array(p->out->store, p->group_count, sizeof *p->splits, p->err);
+    p->indexes = (tli_parquet_index *)tli_mem_take_array(p->out->store, (uint64_t)p->group_count * p->leaf_count,
+                                                         sizeof *p->indexes, p->err);
+    if (p->splits == NULL || p->indexes == NULL)
+        return p->err->status;
+    for (i = 0; i < p->group_count && st == TL_OK; i++) {
+        tli_thrift_field f = tli_parquet_first();
+        int columns = 0;
+        while (st == TL_OK && tli_thrift_next(&p->t, &f)) {
+            if (f.id == 1 && f.type == TLI_THRIFT_LIST && columns++ == 0) {
+                st = tli_parquet_read_columns(p, i);
+            } else if (f.id == 3) {
+                int64_t n = tli_thrift_int(&p->t, &f, -1);
+                rows = n < 0 || rows > INT64_MAX ? UINT64_MAX : rows + (uint64_t)n;
+            } else {
+                tli_thrift_skip(&p->t, f.type);
+            }
+        }
+        if (st == TL_OK && (tli_parquet_so_far(p) != TL_OK || columns != 1))
+            return tli_parquet_bad(p, p->t.bad != NULL ? p->t.bad : "a row group without columns");
+    }
+    return st == TL_OK && rows != (uint64_t)p->rows ? tli_parquet_bad(p, "row groups that do not add up to the rows")
+                                                    : st;
+}
+
+/* ---- what the table asks of it ---- */
+
+/* The partition that a time lies in; the other way round tli_scan_partition_start. */
+TLI_FN int64_t tli_parquet_partition_of(tl_transform transform, int64_t micros)
+{
+    int64_t rest, start, per = transform == TL_TRANSFORM_HOUR ? 3600000000 : 86400000000;
+    int64_t v = tli_time_floor(micros, per, &rest);
+    if (transform != TL_TRANSFORM_MONTH)
+        return v;
+    v = tli_time_floor(v, 31, &rest); /* a month has 30.44 days: first a number that is a little below */
+    v = v < 0 ? v + v / 50 - 2 : v + v / 60;
+    while (tli_scan_partition_start(TL_TRANSFORM_MONTH, v + 1, &start) && start <= micros)
+        v++;
+    return v;
+}
+
+TLI_FN tl_status tli_parquet_partition(tli_parquet *p)
+{
+    const tl_metadata *m = p->table;
+    tl_file *file = &p->out->file.file;
+    int64_t ends[2] = {0, 0};
+    uint32_t i;
+    int k;
+    if (!m->partitioned)
+        return TL_OK;
+    if (m->transform != TL_TRANSFORM_HOUR && m->transform != TL_TRANSFORM_DAY && m->transform != TL_TRANSFORM_MONTH)
+        return tli_parquet_refuse(p, m->partition_name, "a partition spec that is neither hour, day nor month");
+    for (i = 0; i < p->leaf_count; i++) {
+        const tli_parquet_leaf *leaf = &p->leaves[i];
+        if (leaf->field == NULL || leaf->field->id != m->partition_source_id)
+            continue;
+        if (leaf->lower.size != 8 || leaf->upper.size != 8 || leaf->no_lower || leaf->no_upper || leaf->no_nulls
+            || leaf->nulls != 0)
+            break;
+        for (k = 0; k < 2; k++) {
+            int64_t rest, v = (int64_t)tli_bits_le64(k == 0 ? leaf->lower.data : leaf->upper.data);
+            if (leaf->field->type == TL_ICEBERG_TIMESTAMP_NS || leaf->field->type == TL_ICEBERG_TIMESTAMPTZ_NS)
+                v = tli_time_floor(v, 1000, &rest);
+            ends[k] = tli_parquet_partition_of(m->transform, v);
+        }
+        if (ends[0] != ends[1] || ends[0] < INT32_MIN || ends[0] > INT32_MAX)
+            return tli_parquet_refuse(p, leaf->field->name, "rows of more than one partition");
+        file->has_partition = 1;
+        file->partition = (int32_t)ends[0];
+        return TL_OK;
+    }
+    return tli_parquet_refuse(p, m->partition_name, "no statistics of the column that the table is partitioned by");
+}
+
+TLI_FN tl_status tli_parquet_check_nulls(tli_parquet *p)
+{
+    uint32_t i;
+    for (i = 0; i < p->leaf_count; i++) {
+        const tli_parquet_leaf *leaf = &p->leaves[i];
+        if (leaf->field != NULL && leaf->field->required && leaf->e.repetition == TLI_PARQUET_OPTIONAL
+            && (leaf->no_nulls || leaf->nulls != 0))
+            return tli_parquet_refuse(p, leaf->field->name, "a required column that may hold nulls");
+    }
+    return TL_OK;
+}
+
+/* ---- the entry ---- */
+
+/* Shell's sort, by field id: columns mostly are in that order already. */
+TLI_FN void tli_parquet_sort(tl_column *columns, size_t count)
+{
+    size_t gap, i, k;
+    for (gap = count / 2; gap > 0; gap /= 2)
+        for (i = gap; i < count; i++) {
+            tl_column c = columns[i];
+            for (k = i; k >= gap && columns[k - gap].field_id > c.field_id; k -= gap)
+                columns[k] = columns[k - gap];
+            columns[k] = c;
+        }
+}
+
+TLI_FN tl_status tli_parquet_columns(tli_parquet *p)
+{
+    tl_column *columns = (tl_column *)tli_mem_take_array(p->out->store, p->leaf_count, sizeof *columns, p->err);
+    uint32_t i;
+    if (columns == NULL)
+        return p->err->status;
+    for (i = 0; i < p->leaf_count; i++) {
+        const tli_parquet_leaf *leaf = &p->leaves[i];
+        tl_column *c = &columns[i];
+        c->field_id = leaf->e.id;
+        c->has_size = c->has_values = 1;
+        c->size = leaf->size;
+        c->values = leaf->values;
+        c->has_nulls = (uint8_t)!leaf->no_nulls;
+        c->nulls = leaf->no_nulls ? 0 : leaf->nulls;
+        c->lower = leaf->no_lower ? tli_text_span(NULL, 0) : leaf->lower;
+        c->upper = leaf->no_upper ? tli_text_span(NULL, 0) : leaf->upper;
+    }
+    tli_parquet_sort(columns, p->leaf_count);
+    for (i = 1; i < p->leaf_count; i++)
+        if (columns[i].field_id == columns[i - 1].field_id)
+            return tli_parquet_bad(p, "a field id stands twice in the schema");
+    p->out->file.columns = columns;
+    p->out->file.column_count = p->leaf_count;
+    return TL_OK;
+}
+
+TLI_FN void tli_parquet_split_offsets(tli_parquet *p)
+{
+    tl_file *file = &p->out->file.file;
+    uint32_t i;
+    for (i = 1; i < p->group_count; i++)
+        if (p->splits[i] <= p->splits[i - 1])
+            return; /* they have to ascend */
+    file->has_split_offsets = 1;
+    file->split_offsets = p->splits;
+    file->split_count = p->group_count;
+}
+
+/* ---- the footer for the head ---- */
+
+/* Bytes of all indexes, and the first byte of the file that is needed. 0: one is malformed, no footer is made. */
+TLI_FN int tli_parquet_measure(tli_parquet *p, uint64_t *bytes, uint64_t *first)
+{
+    size_t i, count = (size_t)p->group_count * p->leaf_count;
+    int k;
+    *bytes = 0;
+    *first = p->file_size - (uint64_t)(p->tail + p->tail_size - p->meta);
+    for (i = 0; i < count; i++)
+        for (k = 0; k < 2; k++) {
+            const tli_parquet_index *x = &p->indexes[i];
+            if (x->from[k] == NULL)
+                continue;
+            if (x->offset[k] < 0 || x->length[k] <= 0 || (uint64_t)x->offset[k] > p->file_size
+                || (uint64_t)x->length[k] > p->file_size - (uint64_t)x->offset[k])
+                return 0;
+            *bytes += (uint64_t)x->length[k];
+            *first = TLI_MIN(*first, (uint64_t)x->offset[k]);
+        }
+    return *bytes <= UINT32_MAX;
+}
+
+TLI_FN uint8_t *tli_parquet_put(uint8_t *out, const uint8_t *from, const uint8_t *to)
+{
+    TLI_COPY(out, from, (size_t)(to - from));
+    return out + (to - from);
+}
+
+TLI_FN uint8_t *tli_parquet_put_offset(uint8_t *out, uint64_t offset)
+{
+    uint64_t v = offset << 1; /* zigzag */
+    for (; v >= 128; v >>= 7)
+        *out++ = (uint8_t)(v | 128);
+    *out++ = (uint8_t)v;
+    return out;
+}
+
+/* All column indexes, all offset indexes, then the metadata with offsets that count from the start of these bytes. */
+TLI_FN uint8_t *tli_parquet_rebase(tli_parquet *p, uint8_t *out)
+{
+    uint64_t before = p->file_size - p->tail_size; /* bytes of the file that are not here */
+    uint8_t *start = out;
+    const uint8_t *from = p->meta;
+    size_t i, count = (size_t)p->group_count * p->leaf_count;
+    int k;
+    for (k = 0; k < 2; k++)
+        for (i = 0; i < count; i++) {
+            tli_parquet_index *x = &p->indexes[i];
+            const uint8_t *index = p->tail;
+            if (x->from[k] == NULL)
+                continue;
+            index += (uint64_t)x->offset[k] - before;
+            out = tli_parquet_put(out, index, index + x->length[k]);
+            x->offset[k] = (int64_t)(out - start) - x->length[k];
+        }
+    for (i = 0; i < count; i++) {
+        const tli_parquet_index *x = &p->indexes[i];
+        int swapped = x->from[0] != NULL && x->from[1] != NULL && x->from[1] < x->from[0];
+        for (k = 0; k < 2; k++) {
+            int which = swapped ? 1 - k : k;
+            if (x->from[which] == NULL)
+                continue;
+            out = tli_parquet_put(out, from, x->from[which]);
+            out = tli_parquet_put_offset(out, (uint64_t)x->offset[which]);
+            from = x->to[which];
+        }
+    }
+    return tli_parquet_put(out, from, p->meta_end);
+}
+
+TLI_FN tl_status tli_parquet_footer(tli_parquet *p)
+{
+    uint64_t bytes, first, most;
+    uint8_t *out, *end;
+    size_t indexes;
+    if (p->options->no_footer || !tli_parquet_measure(p, &bytes, &first))
+        return TL_OK;
+    p->out->whole_footer = p->file_size - first;
+    if (p->out->whole_footer > p->tail_size)
+        return TL_OK;
+    most = bytes + (uint64_t)(p->meta_end - p->meta) + (uint64_t)p->group_count * p->leaf_count * 20 + 8;
+    if (most > SIZE_MAX / 2)
+        return TL_OK;
+    out = (uint8_t *)tli_mem_take(p->out->store, (size_t)most, p->err);
+    if (out == NULL)
+        return p->err->status;
+    end = tli_parquet_rebase(p, out);
+    indexes = (size_t)bytes;
+    tli_bits_put_le32(end, (uint32_t)((size_t)(end - out) - indexes));
+    TLI_COPY(end + 4, "PAR1", 4);
+    p->out->file.footer = tli_text_span((const char *)out, (size_t)(end + 8 - out));
+    return TL_OK;
+}
+
+/* ---- all of it ---- */
+
+/* Finds FileMetaData in the tail. */
+TLI_FN tl_status tli_parquet_frame(tli_parquet *p)
+{
+    uint64_t need;
+    if (p->tail_size < 8 && p->file_size > p->tail_size) {
+        (void)tli_err(p->err, TL_TRUNCATED, "the tail does not hold the footer", TL_NO_POSITION);
+        p->err->need = TLI_MIN(p->file_size, (uint64_t)65536);
+        return TL_TRUNCATED;
+    }
+    if (p->tail_size < 8 || p->tail_size > p->file_size)
+        return tli_err(p->err, TL_CORRUPT, "not a Parquet file", TL_NO_POSITION);
+    if (TLI_COMPARE(p->tail + p->tail_size - 4, "PARE", 4) == 0)
+        return tli_err(p->err, TL_UNSUPPORTED, "an encrypted Parquet file", TL_NO_POSITION);
+    if (TLI_COMPARE(p->tail + p->tail_size - 4, "PAR1", 4) != 0)
+        return tli_err(p->err, TL_CORRUPT, "not a Parquet file", p->tail_size - 4);
+    need = (uint64_t)tli_bits_le32(p->tail + p->tail_size - 8) + 8;
+    if (need > p->file_size)
+        return tli_err(p->err, TL_CORRUPT, "a footer longer than the file", p->tail_size - 8);
+    if (need > p->tail_size) {
+        (void)tli_err(p->err, TL_TRUNCATED, "the tail does not hold the footer", TL_NO_POSITION);
+        p->err->need = need;
+        return TL_TRUNCATED;
+    }
+    p->meta = p->tail + p->tail_size - need;
+    p->meta_end = p->tail + p->tail_size - 8;
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_parquet_read_top(tli_parquet *p)
+{
+    tli_thrift_field f = tli_parquet_first();
+    p->t.at = p->meta;
+    p->t.end = p->meta_end;
+    p->rows = -1;
+    while (tli_thrift_next(&p->t, &f)) {
+        if (f.id == 3) {
+            p->rows = tli_thrift_int(&p->t, &f, -1);
+            continue;
+        }
+        if (f.type == TLI_THRIFT_LIST && f.id == 2)
+            p->schema = p->t.at;
+        if (f.type == TLI_THRIFT_LIST && f.id == 4)
+            p->groups = p->t.at;
+        if (f.type == TLI_THRIFT_LIST && f.id == 7)
+            p->orders = p->t.at;
+        if (f.id == 8)
+            return tli_parquet_refuse(p, tli_text_span(NULL, 0), "an encrypted Parquet file");
+        tli_thrift_skip(&p->t, f.type);
+    }
+    if (tli_parquet_so_far(p) == TL_OK && (p->schema == NULL || p->groups == NULL))
+        return tli_parquet_bad(p, "a footer without schema or row groups");
+    return tli_parquet_so_far(p);
+}
+
+TLI_FN tl_status tli_parquet_read_all(tli_parquet *p)
+{
+    tl_status st = tli_parquet_frame(p);
+    if (st == TL_OK)
+        st = tli_parquet_read_top(p);
+    if (st == TL_OK)
+        st = tli_parquet_read_schema(p);
+    if (st == TL_OK)
+        st = tli_parquet_read_orders(p);
+    if (st == TL_OK)
+        st = tli_parquet_read_groups(p);
+    if (st == TL_OK)
+        st = tli_parquet_check_nulls(p);
+    if (st == TL_OK)
+        st = tli_parquet_partition(p);
+    if (st == TL_OK)
+        st = tli_parquet_columns(p);
+    if (st != TL_OK)
+        return st;
+    tli_parquet_split_offsets(p);
+    return tli_parquet_footer(p);
+}
+
+TL_API tl_status tl_parquet_data_file(tl_parquet *parquet, const tl_metadata *table, tl_span path, const void *tail,
+                                      size_t size, uint64_t file_size, const tl_parquet_options *options,
+                                      tl_error *err)
+{
+    tl_parquet_options defaults;
+    tl_error why;
+    tl_allocator allocator;
+    tli_parquet p;
+    tl_status st;
+    TLI_FILL(parquet, 0, sizeof *parquet);
+    TLI_FILL(&defaults, 0, sizeof defaults);
+    TLI_FILL(&p, 0, sizeof p);
+    p.out = parquet;
+    p.table = table;
+    p.options = options != NULL ? options : &defaults;
+    p.limits = tl_limits_resolve(&p.options->limits);
+    p.tail = (const uint8_t *)tail;
+    p.tail_size = size;
+    p.file_size = file_size;
+    p.err = err != NULL ? err : &why;
+    allocator = tli_mem_allocator(&p.options->allocator);
+    parquet->store = tli_mem_store_new(&allocator, p.limits.decoded_bytes, NULL, 0, NULL, NULL, p.err);
+    if (parquet->store == NULL)
+        return p.err->status;
+    parquet->file.file.path = path;
+    parquet->file.file.size = file_size;
+    st = tli_parquet_read_all(&p);
+    parquet->file.file.records = st == TL_OK ? (uint64_t)p.rows : 0;
+    parquet->file.file.has_sort_order_id = (uint8_t)(p.options->sorted && table->default_sort_order_id > 0
+                                                     && table->default_sort_order_id <= INT32_MAX);
+    if (parquet->file.file.has_sort_order_id)
+        parquet->file.file.sort_order_id = (int32_t)table->default_sort_order_id;
+    return st;
+}
+
+TL_API void tl_parquet_free(tl_parquet *parquet)
+{
+    tli_mem_store_drop(parquet->store);
+    TLI_FILL(parquet, 0, sizeof *parquet);
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
 /* >>features: the inspection of raw commits. One pass over the text, which is checked on the way, with what is known of
    the action at hand kept in spans; of members named twice the last one counts, as for the decoder later. */
 #ifndef TIMELAKE_NO_LOG
@@ -29828,6 +30979,7 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_AVRO_BLOCK_FIRST
 #undef TLI_AVRO_IDLE
 #undef TLI_AVROWRITE_BLOCK
+#undef TLI_THRIFT_DEPTH
 #undef TLI_DOC_PROPERTIES
 #undef TLI_JSONTYPE_TYPES
 #undef TLI_JSONTYPE_UNITS
@@ -29861,6 +31013,9 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_COMMITPLAN_MANIFESTS
 #undef TLI_COMMITPLAN_BATCH
 #undef TLI_COMMITPLAN_INDEX
+#undef TLI_PARQUET_OPTIONAL
+#undef TLI_PARQUET_REPEATED
+#undef TLI_PARQUET_DEPTH
 #undef TLI_FEATURES_DEPTH
 #undef TLI_TSFIELD_DEPTH
 #undef TLI_TSFIELD_FRAMES

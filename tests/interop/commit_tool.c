@@ -9,6 +9,8 @@
    Then what it is, which answers `ok VERSION FILES ATTEMPTS SNAPSHOT` or `error STATUS TEXT`:
        create TIME-COLUMN|- SERIES-KEY|- | append BATCH|- | replace | delete | set | index PATH|-
    load head|chain: opens the newest version, the base from then on, which a commit replaces by its own.
+   parquet FILE TAIL: what the last TAIL bytes of a Parquet file (0: all) say of it for the base: a line `file` and
+   lines `col` as above, then `footer SIZE` and that many bytes as hex; or `refused STATUS: TEXT: COLUMN`.
    publish: writes hint and head; answers `ok HEAD HINT`. */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
@@ -188,6 +190,69 @@ static void publish(void)
         abort();
 }
 
+static void print_hex(tl_span s)
+{
+    size_t i;
+    printf(s.data == NULL ? " -" : " ");
+    for (i = 0; i < s.size; i++)
+        printf("%02x", (unsigned char)s.data[i]);
+}
+
+static void print_parquet(const tl_parquet *p)
+{
+    const tl_data_file *d = &p->file;
+    size_t i;
+    printf("file %.*s %llu %llu ", (int)d->file.path.size, d->file.path.data, (unsigned long long)d->file.size,
+           (unsigned long long)d->file.records);
+    if (d->file.has_partition)
+        printf("%d ", d->file.partition);
+    else
+        printf("- ");
+    for (i = 0; i < d->file.split_count; i++)
+        printf("%s%lld", i == 0 ? "" : ",", (long long)tl_file_split_offset(&d->file, i));
+    printf("%s\n", d->file.has_split_offsets ? "" : "-");
+    for (i = 0; i < d->column_count; i++) {
+        const tl_column *c = &d->columns[i];
+        printf("col %d %llu %llu ", c->field_id, (unsigned long long)c->size, (unsigned long long)c->values);
+        if (c->has_nulls)
+            printf("%llu", (unsigned long long)c->nulls);
+        else
+            printf("-");
+        print_hex(c->lower);
+        print_hex(c->upper);
+        printf("\n");
+    }
+    printf("footer %zu", d->footer.size);
+    print_hex(d->footer);
+    printf("\n");
+}
+
+static void parquet(const char *url, uint64_t tail)
+{
+    FILE *f = fopen(url + strlen("file://"), "rb");
+    tl_parquet p;
+    tl_error err;
+    char *bytes;
+    size_t size;
+    uint64_t whole;
+    if (f == NULL || fseek(f, 0, SEEK_END) != 0)
+        exit(3);
+    whole = (uint64_t)ftell(f);
+    tail = tail == 0 || tail > whole ? whole : tail;
+    bytes = (char *)malloc((size_t)tail); /* no more than is said: the sanitizer sees what lies outside */
+    if (bytes == NULL || fseek(f, -(int64_t)tail, SEEK_END) != 0)
+        exit(3);
+    size = fread(bytes, 1, (size_t)tail, f);
+    fclose(f);
+    if (tl_parquet_data_file(&p, &base->metadata, tl_text(url), bytes, size, whole, NULL, &err) == TL_OK)
+        print_parquet(&p);
+    else
+        printf("refused %s: %s: %.*s\n", tl_status_text(err.status), err.text, (int)p.column.size,
+               p.column.data == NULL ? "" : p.column.data);
+    tl_parquet_free(&p);
+    free(bytes);
+}
+
 /* Splits a line at spaces; a property's value may have some. */
 static void split(char *line, char **word)
 {
@@ -237,6 +302,8 @@ int main(int argc, char **argv)
                 load(argv[1], strcmp(word[1], "chain") == 0);
             else if (strcmp(word[0], "publish") == 0)
                 publish();
+            else if (strcmp(word[0], "parquet") == 0)
+                parquet(word[1], strtoull(word[2], NULL, 10));
             else
                 commit(argv[1], word);
             fflush(stdout);

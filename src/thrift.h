@@ -1,0 +1,1 @@
+/* >>thrift: Apache Thrift's compact protocol, as far as Parquet footers need it (private). */
