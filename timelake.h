@@ -26706,6 +26706,22 @@ TLI_FN void tli_op_about(tl_op *op, tl_span key, tl_span said)
     op->error_key_size = key.size;
 }
 
+/* Ends with an error that is about a key. */
+TLI_FN int tli_op_fail_about(tl_op *op, const tl_error *why, tl_span key)
+{
+    tli_op_fail(op, why->status, why->text, why->position);
+    op->error.need = why->need;
+    tli_op_about(op, key, tli_text_span(NULL, 0));
+    return 1;
+}
+
+TLI_FN int tli_op_fails_about(tl_op *op, tl_status status, const char *text, tl_span key)
+{
+    tl_error why;
+    (void)tli_err(&why, status, text, TL_NO_POSITION);
+    return tli_op_fail_about(op, &why, key);
+}
+
 TLI_FN void tli_op_finish(tl_op *op, tl_turn turn)
 {
     op->turn = (uint8_t)turn;
@@ -28499,27 +28515,12 @@ TLI_FN int tli_load_done(tl_load *load, tl_table *table, int confirmed)
     return 1;
 }
 
-TLI_FN int tli_load_fail(tl_load *load, const tl_error *why, tl_span key)
-{
-    tli_op_fail(&load->op, why->status, why->text, why->position);
-    load->op.error.need = why->need;
-    tli_op_about(&load->op, key, tli_text_span(NULL, 0));
-    return 1;
-}
-
-TLI_FN int tli_load_fails(tl_load *load, tl_status status, const char *text, tl_span key)
-{
-    tl_error why;
-    (void)tli_err(&why, status, text, TL_NO_POSITION);
-    return tli_load_fail(load, &why, key);
-}
-
 /* An answer that is neither yes nor no. */
 TLI_FN int tli_load_bad(tl_load *load, uint32_t i)
 {
     const tli_op_slot *slot = tli_op_answer(&load->op, i);
     if (slot->outcome == TL_OUTCOME_NOT_FOUND) /* of a listing: no answer to what was asked, least of all "no table" */
-        return tli_load_fails(load, TL_STORE, "a listing was answered by not found", slot->request.key);
+        return tli_op_fails_about(&load->op, TL_STORE, "a listing was answered by not found", slot->request.key);
     tli_op_fail_answer(&load->op, slot);
     return 1;
 }
@@ -28702,7 +28703,7 @@ TLI_FN int tli_load_ask_hint(tl_load *load)
 TLI_FN int tli_load_peek(tl_load *load)
 {
     if (load->peeks++ > 1)
-        return tli_load_fails(load, TL_STORE, "the table's metadata comes and goes", load->location);
+        return tli_op_fails_about(&load->op, TL_STORE, "the table's metadata comes and goes", load->location);
     load->state = TLI_LOAD_PEEK;
     load->began = load->op.now;
     load->hint_read = load->pages = 0;
@@ -28768,13 +28769,13 @@ TLI_FN void tli_load_read_hint(tl_load *load)
 TLI_FN int tli_load_nothing(tl_load *load)
 {
     if (load->hint_bad)
-        return tli_load_fails(load, TL_CORRUPT,
-                              load->hint_bad == 2 ? "the version hint names a version that is not there"
-                                                  : "the version hint is not a number",
+        return tli_op_fails_about(&load->op, TL_CORRUPT,
+                                  load->hint_bad == 2 ? "the version hint names a version that is not there"
+                                  : "the version hint is not a number",
                               tli_keys_join(tli_load_place(load, 0), load->location, "/metadata/version-hint.text", 0));
     if (load->why_no_head.status != TL_OK && load->why_no_head.status != TL_ABSENT) /* there is one: so is a table */
-        return tli_load_fail(load, &load->why_no_head,
-                             tli_keys_join(tli_load_place(load, 0), load->location, "/metadata/timelake-head", 0));
+        return tli_op_fail_about(&load->op, &load->why_no_head,
+                                 tli_keys_join(tli_load_place(load, 0), load->location, "/metadata/timelake-head", 0));
     tli_op_finish(&load->op, TL_NONE);
     return 1;
 }
@@ -28828,7 +28829,7 @@ TLI_FN int tli_load_paged(tl_load *load)
         return tli_load_bad(load, load->list_slot);
     if (slot->more) {
         if (++load->climbs >= TLI_LOAD_PAGES_MAX)
-            return tli_load_fails(load, TL_LIMIT, "a listing of too many pages", load->location);
+            return tli_op_fails_about(&load->op, TL_LIMIT, "a listing of too many pages", load->location);
         tli_op_list_on(&load->op, slot);
         return 1;
     }
@@ -28905,7 +28906,7 @@ TLI_FN int tli_load_checked(tl_load *load)
 TLI_FN int tli_load_chain(tl_load *load, uint64_t version)
 {
     if (load->climbs++ >= TLI_LOAD_CLIMBS || version >= UINT64_MAX - 1)
-        return tli_load_fails(load, TL_LIMIT, "too many versions to follow", load->location);
+        return tli_op_fails_about(&load->op, TL_LIMIT, "too many versions to follow", load->location);
     load->state = TLI_LOAD_CHAIN;
     load->version = version;
     load->began = load->op.now;
@@ -28925,14 +28926,14 @@ TLI_FN int tli_load_read_metadata(tl_load *load)
     tl_error why;
     tl_status st;
     if (t == NULL)
-        return tli_load_fails(load, TL_NO_MEMORY, "out of memory", load->location);
+        return tli_op_fails_about(&load->op, TL_NO_MEMORY, "out of memory", load->location);
     t->source = TL_FROM_CHAIN;
     t->body = tli_op_take_body(slot);
     st = tl_metadata_parse(&t->metadata, (const char *)t->body->data, t->body->size, &lo->limits, &t->allocator, &why);
     if (st == TL_OK)
         st = tl_contract_may_read(&t->metadata.contract, &why);
     if (st != TL_OK) {
-        int r = tli_load_fail(load, &why, slot->request.key);
+        int r = tli_op_fail_about(&load->op, &why, slot->request.key);
         tl_table_drop(t);
         return r;
     }
@@ -28980,10 +28981,10 @@ TLI_FN int tli_load_exact(tl_load *load)
 TLI_FN int tli_load_vanished(tl_load *load, const char *text, tl_span key)
 {
     if (load->options.version != 0)
-        return tli_load_fails(load, TL_ABSENT, "this version has expired: its metadata is there, its manifests are not",
-                              key);
+        return tli_op_fails_about(&load->op, TL_ABSENT,
+                                  "this version has expired: its metadata is there, its manifests are not", key);
     if (load->expired == load->version)
-        return tli_load_fails(load, TL_CORRUPT, text, key);
+        return tli_op_fails_about(&load->op, TL_CORRUPT, text, key);
     load->expired = load->version;
     tli_op_clear(&load->op);
     tl_table_drop(load->known);
@@ -29010,7 +29011,7 @@ TLI_FN int tli_load_finish_files(tl_load *load, tl_error *why)
                                                                                             t->body->size),
                                       why);
     if (st != TL_OK)
-        return tli_load_fail(load, why, t->metadata.manifest_list);
+        return tli_op_fail_about(&load->op, why, t->metadata.manifest_list);
     t->head.version = t->version;
     t->has_files = 1;
     t->manifests = load->files->list;
@@ -29039,14 +29040,14 @@ TLI_FN int tli_load_files_next(tl_load *load)
     tli_load_drop_files(load); /* of a version that was loaded before this one */
     load->files = (tli_load_files *)tli_mem_new(&lo->op.allocator, sizeof *load->files);
     if (load->files == NULL)
-        return tli_load_fails(load, TL_NO_MEMORY, "out of memory", load->location);
+        return tli_op_fails_about(&load->op, TL_NO_MEMORY, "out of memory", load->location);
     TLI_FILL(load->files, 0, sizeof *load->files);
     if (tli_iceberg_begin(&load->files->files, &t->metadata, &lo->limits, &lo->op.allocator, &why) != TL_OK)
-        return tli_load_fail(load, &why, load->location);
+        return tli_op_fail_about(&load->op, &why, load->location);
     if (!t->metadata.has_snapshot)
         return tli_load_finish_files(load, &why);
     if (t->metadata.manifest_list.data == NULL)
-        return tli_load_fails(load, TL_UNSUPPORTED, "a snapshot without a manifest list", t->location);
+        return tli_op_fails_about(&load->op, TL_UNSUPPORTED, "a snapshot without a manifest list", t->location);
     load->state = TLI_LOAD_LIST_FILE;
     (void)tli_op_request(&load->op, TL_GET, t->metadata.manifest_list, TL_PURPOSE_MANIFEST_LIST);
     return 1;
@@ -29065,7 +29066,7 @@ TLI_FN int tli_load_listed_manifests(tl_load *load)
         return tli_load_bad(load, 0);
     f->list = tli_iceberg_read_new_list(slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, &why);
     if (f->list == NULL)
-        return tli_load_fail(load, &why, slot->request.key);
+        return tli_op_fail_about(&load->op, &why, slot->request.key);
     tli_op_clear(&load->op);
     if (f->list->count == 0)
         return tli_load_finish_files(load, &why);
@@ -29092,7 +29093,7 @@ TLI_FN int tli_load_read_manifests(tl_load *load)
             return 0;
         bytes += slot->body->size;
         if (tli_iceberg_add(&f->files, &f->list->entries[f->next], slot->body->data, slot->body->size, &why) != TL_OK)
-            return tli_load_fail(load, &why, slot->request.key);
+            return tli_op_fail_about(&load->op, &why, slot->request.key);
     }
     tli_op_clear(&load->op);
     return tli_load_finish_files(load, &why);
@@ -29272,11 +29273,7 @@ TLI_FN int tli_log_get(tl_log_call *call, uint8_t state, uint64_t version)
 /* Ends with call->fault. */
 TLI_FN int tli_log_refuse(tl_log_call *call, tl_span key)
 {
-    const tl_error *why = &call->fault.error;
-    tli_op_fail(&call->op, why->status, why->text, why->position);
-    call->op.error.need = why->need;
-    tli_op_about(&call->op, key, tli_text_span(NULL, 0));
-    return 1;
+    return tli_op_fail_about(&call->op, &call->fault.error, key);
 }
 
 TLI_FN int tli_log_fail(tl_log_call *call, tl_fault_kind kind, tl_status status, const char *text, uint64_t version)
@@ -30014,21 +30011,6 @@ TLI_FN void tli_commit_drop_plan(tl_commit *c)
     c->bodies = NULL;
 }
 
-TLI_FN int tli_commit_fail(tl_commit *c, const tl_error *why, tl_span key)
-{
-    tli_op_fail(&c->op, why->status, why->text, why->position);
-    c->op.error.need = why->need;
-    tli_op_about(&c->op, key, tli_text_span(NULL, 0));
-    return 1;
-}
-
-TLI_FN int tli_commit_fails(tl_commit *c, tl_status status, const char *text, tl_span key)
-{
-    tl_error why;
-    (void)tli_err(&why, status, text, TL_NO_POSITION);
-    return tli_commit_fail(c, &why, key);
-}
-
 /* An answer that is no good, to something that cannot have committed. */
 TLI_FN int tli_commit_bad(tl_commit *c, const tli_op_slot *slot)
 {
@@ -30038,13 +30020,14 @@ TLI_FN int tli_commit_bad(tl_commit *c, const tli_op_slot *slot)
 
 TLI_FN int tli_commit_cancelled(tl_commit *c)
 {
-    return tli_commit_fails(c, TL_CANCELLED, "cancelled", c->location);
+    return tli_op_fails_about(&c->op, TL_CANCELLED, "cancelled", c->location);
 }
 
 TLI_FN int tli_commit_ambiguous(tl_commit *c)
 {
     c->unknown = 1;
-    return tli_commit_fails(c, TL_AMBIGUOUS, "the commit may be in: its metadata file cannot be read", c->next_key);
+    return tli_op_fails_about(&c->op, TL_AMBIGUOUS, "the commit may be in: its metadata file cannot be read",
+                              c->next_key);
 }
 
 TLI_FN int tli_commit_finish(tl_commit *c)
@@ -30099,7 +30082,7 @@ TLI_FN int tli_commit_planned(tl_commit *c, tl_error *why)
 {
     char *place = tli_commit_place(c, 0);
     if (tli_commitplan_finish(c->plan) != TL_OK)
-        return tli_commit_fail(c, why, c->location);
+        return tli_op_fail_about(&c->op, why, c->location);
     c->version = c->plan->version;
     c->next_key = tli_keys_version(place, c->location, c->version);
     return tli_commit_upload(c);
@@ -30113,7 +30096,7 @@ TLI_FN int tli_commit_pick(tl_commit *c, tl_error *why)
     if (!tli_commitplan_snapshots(p))
         return tli_commit_planned(c, why);
     if (tli_commitplan_pick(p) != TL_OK)
-        return tli_commit_fail(c, why, c->location);
+        return tli_op_fail_about(&c->op, why, c->location);
     if (p->picked_count == 0)
         return tli_commit_planned(c, why);
     c->state = TLI_COMMIT_MANIFESTS;
@@ -30136,10 +30119,10 @@ TLI_FN int tli_commit_start(tl_commit *c)
     c->puts = c->reads = c->uploads = 0;
     c->plan = (tli_commitplan *)tli_mem_new(&lo->op.allocator, sizeof *c->plan);
     if (c->plan == NULL)
-        return tli_commit_fails(c, TL_NO_MEMORY, "out of memory", c->location);
+        return tli_op_fails_about(&c->op, TL_NO_MEMORY, "out of memory", c->location);
     if (tli_commitplan_begin(c->plan, c->change, c->base, c->location, tli_commit_random(c), c->op.now, &lo->limits,
                              &lo->op.allocator, why) != TL_OK)
-        return tli_commit_fail(c, why, c->location);
+        return tli_op_fail_about(&c->op, why, c->location);
     if (c->plan->duplicate) {
         c->duplicate = 1;
         c->table = tl_table_keep(c->base);
@@ -30166,7 +30149,7 @@ TLI_FN int tli_commit_hint(tl_commit *c)
 {
     const tli_op_slot *slot = tli_op_answer(&c->op, 0);
     if (slot->outcome == TL_OUTCOME_OK)
-        return tli_commit_fails(c, TL_EXISTS, "there is such a table", slot->request.key);
+        return tli_op_fails_about(&c->op, TL_EXISTS, "there is such a table", slot->request.key);
     if (slot->outcome != TL_OUTCOME_NOT_FOUND)
         return tli_commit_bad(c, slot);
     tli_op_clear(&c->op);
@@ -30184,7 +30167,7 @@ TLI_FN int tli_commit_listed(tl_commit *c)
         return tli_commit_bad(c, slot);
     c->list = tli_iceberg_read_new_list(slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, why);
     if (c->list == NULL)
-        return tli_commit_fail(c, why, slot->request.key);
+        return tli_op_fail_about(&c->op, why, slot->request.key);
     c->plan->list = c->list;
     tli_op_clear(&c->op);
     return tli_commit_pick(c, why);
@@ -30204,7 +30187,7 @@ TLI_FN int tli_commit_read_manifests(tl_commit *c)
             return 0;
         bytes += slot->body->size;
         if (tli_commitplan_read(c->plan, slot->body->data, slot->body->size) != TL_OK)
-            return tli_commit_fail(c, why, slot->request.key);
+            return tli_op_fail_about(&c->op, why, slot->request.key);
     }
     tli_op_clear(&c->op);
     return tli_commit_planned(c, why);
@@ -30249,7 +30232,7 @@ TLI_FN int tli_commit_upload(tl_commit *c)
     c->bodies = (tl_span *)tli_mem_take_array(c->plan->store, change->added_count + TLI_COMMITPLAN_OBJECTS + 2,
                                               sizeof *c->bodies, why);
     if (c->bodies == NULL)
-        return tli_commit_fail(c, why, c->location);
+        return tli_op_fail_about(&c->op, why, c->location);
     if (tli_op_request(&c->op, TL_STAT, tli_keys_version(tli_commit_place(c, 1), c->location, c->base->version),
                        TL_PURPOSE_CHECK) == NULL)
         return 1;
@@ -30370,7 +30353,7 @@ TLI_FN int tli_commit_read_done(tl_commit *c)
     tli_op_clear(&c->op);
     if (whose == 0) {
         c->unknown = 0; /* its place is taken: no put of ours can be applied any more */
-        return c->base == NULL ? tli_commit_fails(c, TL_EXISTS, "there is such a table", c->next_key)
+        return c->base == NULL ? tli_op_fails_about(&c->op, TL_EXISTS, "there is such a table", c->next_key)
                                : tli_commit_lost(c);
     }
     if (c->op.cancelled || (absent && c->puts >= TLI_COMMIT_PUTS) || (!absent && c->reads >= TLI_COMMIT_TRIES))
@@ -30390,7 +30373,7 @@ TLI_FN int tli_commit_lost(tl_commit *c)
     if (c->op.cancelled)
         return tli_commit_cancelled(c);
     if (c->attempts >= TL_COMMIT_ATTEMPTS)
-        return tli_commit_fails(c, TL_CONFLICT, "other writers won every attempt", c->next_key);
+        return tli_op_fails_about(&c->op, TL_CONFLICT, "other writers won every attempt", c->next_key);
     tli_commit_sweep(c, TLI_COMMIT_OWN);
     c->state = TLI_COMMIT_PAUSE;
     return tli_commit_sleep(c, c->attempts + 1);
@@ -30415,7 +30398,7 @@ TLI_FN int tli_commit_reload(tl_commit *c)
     tli_op_clear(&c->op);
     c->load = (tl_load *)tli_mem_new(&c->lake->options.op.allocator, sizeof *c->load);
     if (c->load == NULL)
-        return tli_commit_fails(c, TL_NO_MEMORY, "out of memory", c->location);
+        return tli_op_fails_about(&c->op, TL_NO_MEMORY, "out of memory", c->location);
     TLI_FILL(&o, 0, sizeof o);
     o.max_age_ms = -1;
     tl_load_begin(c->load, c->lake, c->location, &o);
@@ -30433,9 +30416,9 @@ TLI_FN int tli_commit_rebase(tl_commit *c)
     tl_table *old = c->base;
     int same;
     if (tl_op_status(&load->op) == TL_ABSENT && load->op.turn == TL_NONE)
-        return tli_commit_fails(c, TL_ABSENT, "the table is not there any more", c->location);
+        return tli_op_fails_about(&c->op, TL_ABSENT, "the table is not there any more", c->location);
     if (tl_op_status(&load->op) != TL_OK)
-        return tli_commit_fail(c, &why, tl_op_error_key(&load->op));
+        return tli_op_fail_about(&c->op, &why, tl_op_error_key(&load->op));
     same = tl_span_equal(load->table->metadata.uuid, old->metadata.uuid);
     c->base = tl_table_keep(load->table);
     tli_commit_drop_plan(c); /* it points into the old base and its list */
@@ -30444,7 +30427,7 @@ TLI_FN int tli_commit_rebase(tl_commit *c)
     c->list = NULL;
     tli_commit_end_load(c);
     if (!same)
-        return tli_commit_fails(c, TL_CONFLICT, "the table was dropped and made anew", c->location);
+        return tli_op_fails_about(&c->op, TL_CONFLICT, "the table was dropped and made anew", c->location);
     return tli_commit_start(c);
 }
 

@@ -47,21 +47,6 @@ TLI_FN void tli_commit_drop_plan(tl_commit *c)
     c->bodies = NULL;
 }
 
-TLI_FN int tli_commit_fail(tl_commit *c, const tl_error *why, tl_span key)
-{
-    tli_op_fail(&c->op, why->status, why->text, why->position);
-    c->op.error.need = why->need;
-    tli_op_about(&c->op, key, tli_text_span(NULL, 0));
-    return 1;
-}
-
-TLI_FN int tli_commit_fails(tl_commit *c, tl_status status, const char *text, tl_span key)
-{
-    tl_error why;
-    (void)tli_err(&why, status, text, TL_NO_POSITION);
-    return tli_commit_fail(c, &why, key);
-}
-
 /* An answer that is no good, to something that cannot have committed. */
 TLI_FN int tli_commit_bad(tl_commit *c, const tli_op_slot *slot)
 {
@@ -71,13 +56,14 @@ TLI_FN int tli_commit_bad(tl_commit *c, const tli_op_slot *slot)
 
 TLI_FN int tli_commit_cancelled(tl_commit *c)
 {
-    return tli_commit_fails(c, TL_CANCELLED, "cancelled", c->location);
+    return tli_op_fails_about(&c->op, TL_CANCELLED, "cancelled", c->location);
 }
 
 TLI_FN int tli_commit_ambiguous(tl_commit *c)
 {
     c->unknown = 1;
-    return tli_commit_fails(c, TL_AMBIGUOUS, "the commit may be in: its metadata file cannot be read", c->next_key);
+    return tli_op_fails_about(&c->op, TL_AMBIGUOUS, "the commit may be in: its metadata file cannot be read",
+                              c->next_key);
 }
 
 TLI_FN int tli_commit_finish(tl_commit *c)
@@ -132,7 +118,7 @@ TLI_FN int tli_commit_planned(tl_commit *c, tl_error *why)
 {
     char *place = tli_commit_place(c, 0);
     if (tli_commitplan_finish(c->plan) != TL_OK)
-        return tli_commit_fail(c, why, c->location);
+        return tli_op_fail_about(&c->op, why, c->location);
     c->version = c->plan->version;
     c->next_key = tli_keys_version(place, c->location, c->version);
     return tli_commit_upload(c);
@@ -146,7 +132,7 @@ TLI_FN int tli_commit_pick(tl_commit *c, tl_error *why)
     if (!tli_commitplan_snapshots(p))
         return tli_commit_planned(c, why);
     if (tli_commitplan_pick(p) != TL_OK)
-        return tli_commit_fail(c, why, c->location);
+        return tli_op_fail_about(&c->op, why, c->location);
     if (p->picked_count == 0)
         return tli_commit_planned(c, why);
     c->state = TLI_COMMIT_MANIFESTS;
@@ -169,10 +155,10 @@ TLI_FN int tli_commit_start(tl_commit *c)
     c->puts = c->reads = c->uploads = 0;
     c->plan = (tli_commitplan *)tli_mem_new(&lo->op.allocator, sizeof *c->plan);
     if (c->plan == NULL)
-        return tli_commit_fails(c, TL_NO_MEMORY, "out of memory", c->location);
+        return tli_op_fails_about(&c->op, TL_NO_MEMORY, "out of memory", c->location);
     if (tli_commitplan_begin(c->plan, c->change, c->base, c->location, tli_commit_random(c), c->op.now, &lo->limits,
                              &lo->op.allocator, why) != TL_OK)
-        return tli_commit_fail(c, why, c->location);
+        return tli_op_fail_about(&c->op, why, c->location);
     if (c->plan->duplicate) {
         c->duplicate = 1;
         c->table = tl_table_keep(c->base);
@@ -199,7 +185,7 @@ TLI_FN int tli_commit_hint(tl_commit *c)
 {
     const tli_op_slot *slot = tli_op_answer(&c->op, 0);
     if (slot->outcome == TL_OUTCOME_OK)
-        return tli_commit_fails(c, TL_EXISTS, "there is such a table", slot->request.key);
+        return tli_op_fails_about(&c->op, TL_EXISTS, "there is such a table", slot->request.key);
     if (slot->outcome != TL_OUTCOME_NOT_FOUND)
         return tli_commit_bad(c, slot);
     tli_op_clear(&c->op);
@@ -217,7 +203,7 @@ TLI_FN int tli_commit_listed(tl_commit *c)
         return tli_commit_bad(c, slot);
     c->list = tli_iceberg_read_new_list(slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, why);
     if (c->list == NULL)
-        return tli_commit_fail(c, why, slot->request.key);
+        return tli_op_fail_about(&c->op, why, slot->request.key);
     c->plan->list = c->list;
     tli_op_clear(&c->op);
     return tli_commit_pick(c, why);
@@ -237,7 +223,7 @@ TLI_FN int tli_commit_read_manifests(tl_commit *c)
             return 0;
         bytes += slot->body->size;
         if (tli_commitplan_read(c->plan, slot->body->data, slot->body->size) != TL_OK)
-            return tli_commit_fail(c, why, slot->request.key);
+            return tli_op_fail_about(&c->op, why, slot->request.key);
     }
     tli_op_clear(&c->op);
     return tli_commit_planned(c, why);
@@ -282,7 +268,7 @@ TLI_FN int tli_commit_upload(tl_commit *c)
     c->bodies = (tl_span *)tli_mem_take_array(c->plan->store, change->added_count + TLI_COMMITPLAN_OBJECTS + 2,
                                               sizeof *c->bodies, why);
     if (c->bodies == NULL)
-        return tli_commit_fail(c, why, c->location);
+        return tli_op_fail_about(&c->op, why, c->location);
     if (tli_op_request(&c->op, TL_STAT, tli_keys_version(tli_commit_place(c, 1), c->location, c->base->version),
                        TL_PURPOSE_CHECK) == NULL)
         return 1;
@@ -403,7 +389,7 @@ TLI_FN int tli_commit_read_done(tl_commit *c)
     tli_op_clear(&c->op);
     if (whose == 0) {
         c->unknown = 0; /* its place is taken: no put of ours can be applied any more */
-        return c->base == NULL ? tli_commit_fails(c, TL_EXISTS, "there is such a table", c->next_key)
+        return c->base == NULL ? tli_op_fails_about(&c->op, TL_EXISTS, "there is such a table", c->next_key)
                                : tli_commit_lost(c);
     }
     if (c->op.cancelled || (absent && c->puts >= TLI_COMMIT_PUTS) || (!absent && c->reads >= TLI_COMMIT_TRIES))
@@ -423,7 +409,7 @@ TLI_FN int tli_commit_lost(tl_commit *c)
     if (c->op.cancelled)
         return tli_commit_cancelled(c);
     if (c->attempts >= TL_COMMIT_ATTEMPTS)
-        return tli_commit_fails(c, TL_CONFLICT, "other writers won every attempt", c->next_key);
+        return tli_op_fails_about(&c->op, TL_CONFLICT, "other writers won every attempt", c->next_key);
     tli_commit_sweep(c, TLI_COMMIT_OWN);
     c->state = TLI_COMMIT_PAUSE;
     return tli_commit_sleep(c, c->attempts + 1);
@@ -448,7 +434,7 @@ TLI_FN int tli_commit_reload(tl_commit *c)
     tli_op_clear(&c->op);
     c->load = (tl_load *)tli_mem_new(&c->lake->options.op.allocator, sizeof *c->load);
     if (c->load == NULL)
-        return tli_commit_fails(c, TL_NO_MEMORY, "out of memory", c->location);
+        return tli_op_fails_about(&c->op, TL_NO_MEMORY, "out of memory", c->location);
     TLI_FILL(&o, 0, sizeof o);
     o.max_age_ms = -1;
     tl_load_begin(c->load, c->lake, c->location, &o);
@@ -466,9 +452,9 @@ TLI_FN int tli_commit_rebase(tl_commit *c)
     tl_table *old = c->base;
     int same;
     if (tl_op_status(&load->op) == TL_ABSENT && load->op.turn == TL_NONE)
-        return tli_commit_fails(c, TL_ABSENT, "the table is not there any more", c->location);
+        return tli_op_fails_about(&c->op, TL_ABSENT, "the table is not there any more", c->location);
     if (tl_op_status(&load->op) != TL_OK)
-        return tli_commit_fail(c, &why, tl_op_error_key(&load->op));
+        return tli_op_fail_about(&c->op, &why, tl_op_error_key(&load->op));
     same = tl_span_equal(load->table->metadata.uuid, old->metadata.uuid);
     c->base = tl_table_keep(load->table);
     tli_commit_drop_plan(c); /* it points into the old base and its list */
@@ -477,7 +463,7 @@ TLI_FN int tli_commit_rebase(tl_commit *c)
     c->list = NULL;
     tli_commit_end_load(c);
     if (!same)
-        return tli_commit_fails(c, TL_CONFLICT, "the table was dropped and made anew", c->location);
+        return tli_op_fails_about(&c->op, TL_CONFLICT, "the table was dropped and made anew", c->location);
     return tli_commit_start(c);
 }
 

@@ -48,27 +48,12 @@ TLI_FN int tli_load_done(tl_load *load, tl_table *table, int confirmed)
     return 1;
 }
 
-TLI_FN int tli_load_fail(tl_load *load, const tl_error *why, tl_span key)
-{
-    tli_op_fail(&load->op, why->status, why->text, why->position);
-    load->op.error.need = why->need;
-    tli_op_about(&load->op, key, tli_text_span(NULL, 0));
-    return 1;
-}
-
-TLI_FN int tli_load_fails(tl_load *load, tl_status status, const char *text, tl_span key)
-{
-    tl_error why;
-    (void)tli_err(&why, status, text, TL_NO_POSITION);
-    return tli_load_fail(load, &why, key);
-}
-
 /* An answer that is neither yes nor no. */
 TLI_FN int tli_load_bad(tl_load *load, uint32_t i)
 {
     const tli_op_slot *slot = tli_op_answer(&load->op, i);
     if (slot->outcome == TL_OUTCOME_NOT_FOUND) /* of a listing: no answer to what was asked, least of all "no table" */
-        return tli_load_fails(load, TL_STORE, "a listing was answered by not found", slot->request.key);
+        return tli_op_fails_about(&load->op, TL_STORE, "a listing was answered by not found", slot->request.key);
     tli_op_fail_answer(&load->op, slot);
     return 1;
 }
@@ -251,7 +236,7 @@ TLI_FN int tli_load_ask_hint(tl_load *load)
 TLI_FN int tli_load_peek(tl_load *load)
 {
     if (load->peeks++ > 1)
-        return tli_load_fails(load, TL_STORE, "the table's metadata comes and goes", load->location);
+        return tli_op_fails_about(&load->op, TL_STORE, "the table's metadata comes and goes", load->location);
     load->state = TLI_LOAD_PEEK;
     load->began = load->op.now;
     load->hint_read = load->pages = 0;
@@ -317,13 +302,13 @@ TLI_FN void tli_load_read_hint(tl_load *load)
 TLI_FN int tli_load_nothing(tl_load *load)
 {
     if (load->hint_bad)
-        return tli_load_fails(load, TL_CORRUPT,
-                              load->hint_bad == 2 ? "the version hint names a version that is not there"
-                                                  : "the version hint is not a number",
+        return tli_op_fails_about(&load->op, TL_CORRUPT,
+                                  load->hint_bad == 2 ? "the version hint names a version that is not there"
+                                  : "the version hint is not a number",
                               tli_keys_join(tli_load_place(load, 0), load->location, "/metadata/version-hint.text", 0));
     if (load->why_no_head.status != TL_OK && load->why_no_head.status != TL_ABSENT) /* there is one: so is a table */
-        return tli_load_fail(load, &load->why_no_head,
-                             tli_keys_join(tli_load_place(load, 0), load->location, "/metadata/timelake-head", 0));
+        return tli_op_fail_about(&load->op, &load->why_no_head,
+                                 tli_keys_join(tli_load_place(load, 0), load->location, "/metadata/timelake-head", 0));
     tli_op_finish(&load->op, TL_NONE);
     return 1;
 }
@@ -377,7 +362,7 @@ TLI_FN int tli_load_paged(tl_load *load)
         return tli_load_bad(load, load->list_slot);
     if (slot->more) {
         if (++load->climbs >= TLI_LOAD_PAGES_MAX)
-            return tli_load_fails(load, TL_LIMIT, "a listing of too many pages", load->location);
+            return tli_op_fails_about(&load->op, TL_LIMIT, "a listing of too many pages", load->location);
         tli_op_list_on(&load->op, slot);
         return 1;
     }
@@ -454,7 +439,7 @@ TLI_FN int tli_load_checked(tl_load *load)
 TLI_FN int tli_load_chain(tl_load *load, uint64_t version)
 {
     if (load->climbs++ >= TLI_LOAD_CLIMBS || version >= UINT64_MAX - 1)
-        return tli_load_fails(load, TL_LIMIT, "too many versions to follow", load->location);
+        return tli_op_fails_about(&load->op, TL_LIMIT, "too many versions to follow", load->location);
     load->state = TLI_LOAD_CHAIN;
     load->version = version;
     load->began = load->op.now;
@@ -474,14 +459,14 @@ TLI_FN int tli_load_read_metadata(tl_load *load)
     tl_error why;
     tl_status st;
     if (t == NULL)
-        return tli_load_fails(load, TL_NO_MEMORY, "out of memory", load->location);
+        return tli_op_fails_about(&load->op, TL_NO_MEMORY, "out of memory", load->location);
     t->source = TL_FROM_CHAIN;
     t->body = tli_op_take_body(slot);
     st = tl_metadata_parse(&t->metadata, (const char *)t->body->data, t->body->size, &lo->limits, &t->allocator, &why);
     if (st == TL_OK)
         st = tl_contract_may_read(&t->metadata.contract, &why);
     if (st != TL_OK) {
-        int r = tli_load_fail(load, &why, slot->request.key);
+        int r = tli_op_fail_about(&load->op, &why, slot->request.key);
         tl_table_drop(t);
         return r;
     }
@@ -529,10 +514,10 @@ TLI_FN int tli_load_exact(tl_load *load)
 TLI_FN int tli_load_vanished(tl_load *load, const char *text, tl_span key)
 {
     if (load->options.version != 0)
-        return tli_load_fails(load, TL_ABSENT, "this version has expired: its metadata is there, its manifests are not",
-                              key);
+        return tli_op_fails_about(&load->op, TL_ABSENT,
+                                  "this version has expired: its metadata is there, its manifests are not", key);
     if (load->expired == load->version)
-        return tli_load_fails(load, TL_CORRUPT, text, key);
+        return tli_op_fails_about(&load->op, TL_CORRUPT, text, key);
     load->expired = load->version;
     tli_op_clear(&load->op);
     tl_table_drop(load->known);
@@ -559,7 +544,7 @@ TLI_FN int tli_load_finish_files(tl_load *load, tl_error *why)
                                                                                             t->body->size),
                                       why);
     if (st != TL_OK)
-        return tli_load_fail(load, why, t->metadata.manifest_list);
+        return tli_op_fail_about(&load->op, why, t->metadata.manifest_list);
     t->head.version = t->version;
     t->has_files = 1;
     t->manifests = load->files->list;
@@ -588,14 +573,14 @@ TLI_FN int tli_load_files_next(tl_load *load)
     tli_load_drop_files(load); /* of a version that was loaded before this one */
     load->files = (tli_load_files *)tli_mem_new(&lo->op.allocator, sizeof *load->files);
     if (load->files == NULL)
-        return tli_load_fails(load, TL_NO_MEMORY, "out of memory", load->location);
+        return tli_op_fails_about(&load->op, TL_NO_MEMORY, "out of memory", load->location);
     TLI_FILL(load->files, 0, sizeof *load->files);
     if (tli_iceberg_begin(&load->files->files, &t->metadata, &lo->limits, &lo->op.allocator, &why) != TL_OK)
-        return tli_load_fail(load, &why, load->location);
+        return tli_op_fail_about(&load->op, &why, load->location);
     if (!t->metadata.has_snapshot)
         return tli_load_finish_files(load, &why);
     if (t->metadata.manifest_list.data == NULL)
-        return tli_load_fails(load, TL_UNSUPPORTED, "a snapshot without a manifest list", t->location);
+        return tli_op_fails_about(&load->op, TL_UNSUPPORTED, "a snapshot without a manifest list", t->location);
     load->state = TLI_LOAD_LIST_FILE;
     (void)tli_op_request(&load->op, TL_GET, t->metadata.manifest_list, TL_PURPOSE_MANIFEST_LIST);
     return 1;
@@ -614,7 +599,7 @@ TLI_FN int tli_load_listed_manifests(tl_load *load)
         return tli_load_bad(load, 0);
     f->list = tli_iceberg_read_new_list(slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, &why);
     if (f->list == NULL)
-        return tli_load_fail(load, &why, slot->request.key);
+        return tli_op_fail_about(&load->op, &why, slot->request.key);
     tli_op_clear(&load->op);
     if (f->list->count == 0)
         return tli_load_finish_files(load, &why);
@@ -641,7 +626,7 @@ TLI_FN int tli_load_read_manifests(tl_load *load)
             return 0;
         bytes += slot->body->size;
         if (tli_iceberg_add(&f->files, &f->list->entries[f->next], slot->body->data, slot->body->size, &why) != TL_OK)
-            return tli_load_fail(load, &why, slot->request.key);
+            return tli_op_fail_about(&load->op, &why, slot->request.key);
     }
     tli_op_clear(&load->op);
     return tli_load_finish_files(load, &why);

@@ -66,11 +66,7 @@ TLI_FN int tli_log_get(tl_log_call *call, uint8_t state, uint64_t version)
 /* Ends with call->fault. */
 TLI_FN int tli_log_refuse(tl_log_call *call, tl_span key)
 {
-    const tl_error *why = &call->fault.error;
-    tli_op_fail(&call->op, why->status, why->text, why->position);
-    call->op.error.need = why->need;
-    tli_op_about(&call->op, key, tli_text_span(NULL, 0));
-    return 1;
+    return tli_op_fail_about(&call->op, &call->fault.error, key);
 }
 
 TLI_FN int tli_log_fail(tl_log_call *call, tl_fault_kind kind, tl_status status, const char *text, uint64_t version)

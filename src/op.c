@@ -118,6 +118,22 @@ TLI_FN void tli_op_about(tl_op *op, tl_span key, tl_span said)
     op->error_key_size = key.size;
 }
 
+/* Ends with an error that is about a key. */
+TLI_FN int tli_op_fail_about(tl_op *op, const tl_error *why, tl_span key)
+{
+    tli_op_fail(op, why->status, why->text, why->position);
+    op->error.need = why->need;
+    tli_op_about(op, key, tli_text_span(NULL, 0));
+    return 1;
+}
+
+TLI_FN int tli_op_fails_about(tl_op *op, tl_status status, const char *text, tl_span key)
+{
+    tl_error why;
+    (void)tli_err(&why, status, text, TL_NO_POSITION);
+    return tli_op_fail_about(op, &why, key);
+}
+
 TLI_FN void tli_op_finish(tl_op *op, tl_turn turn)
 {
     op->turn = (uint8_t)turn;
