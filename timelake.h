@@ -28771,8 +28771,9 @@ TLI_FN int tli_load_nothing(tl_load *load)
     if (load->hint_bad)
         return tli_op_fails_about(&load->op, TL_CORRUPT,
                                   load->hint_bad == 2 ? "the version hint names a version that is not there"
-                                  : "the version hint is not a number",
-                              tli_keys_join(tli_load_place(load, 0), load->location, "/metadata/version-hint.text", 0));
+                                                      : "the version hint is not a number",
+                                  tli_keys_join(tli_load_place(load, 0), load->location,
+                                                "/metadata/version-hint.text", 0));
     if (load->why_no_head.status != TL_OK && load->why_no_head.status != TL_ABSENT) /* there is one: so is a table */
         return tli_op_fail_about(&load->op, &load->why_no_head,
                                  tli_keys_join(tli_load_place(load, 0), load->location, "/metadata/timelake-head", 0));

@@ -15,6 +15,7 @@
 
    TL_SIM=1 to 4: so many larger walks, of seconds to minutes. TL_SIM_TRACE=1 prints the schedule that broke a rule. */
 #include "tl_test.h"
+#include "tl_states.h"
 
 #define TIMELAKE_MEM_IMPLEMENTATION
 #include "../adapters/timelake_mem.h"
@@ -89,11 +90,6 @@ typedef struct frame {
     double schedules;
 } frame;
 
-typedef struct entry {
-    uint64_t key; /* 0: free */
-    double schedules;
-} entry;
-
 static setting set;
 static tl_mem origin; /* what every schedule begins with */
 static tl_table *bases[ACTORS];
@@ -139,12 +135,6 @@ static void arena_give(void *context, void *memory, size_t size)
 }
 
 /* ---- the store ---- */
-
-static uint64_t mixed(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
 
 static uint64_t text_key(tl_span s)
 {
@@ -414,7 +404,7 @@ static void check_load(actor *a)
 /* An operation came to its end: on to the next one. */
 static void next_stage(actor *a)
 {
-    tl_table *table = NULL;
+    tl_table *mine = NULL;
     if (a->stage == LOAD) {
         check_load(a);
         if (tl_op_end(a->op) != TL_OK)
@@ -431,14 +421,14 @@ static void next_stage(actor *a)
         a->version = a->commit.version;
         a->snapshot_id = a->commit.snapshot_id;
         a->duplicate = a->commit.duplicate;
-        table = a->report == TL_OK ? tl_table_keep(a->commit.table) : NULL;
+        mine = a->report == TL_OK ? tl_table_keep(a->commit.table) : NULL;
     }
     if (tl_op_end(a->op) != TL_OK)
         fail("an operation that does not end", a->stage);
     a->stage = ENDED;
-    if (table != NULL) {
-        tl_publish_begin(&a->publish, &a->lake, table);
-        tl_table_drop(table);
+    if (mine != NULL) {
+        tl_publish_begin(&a->publish, &a->lake, mine);
+        tl_table_drop(mine);
         a->op = &a->publish.op;
         a->stage = PUBLISH;
     }
@@ -470,17 +460,17 @@ static void set_change(actor *a, int i, int kind)
 {
     static const char *const batch[] = {"batch a", "batch b", "batch c"};
     static const tl_new_column column = {{"v", 1}, {"long", 4}, 0};
-    static tl_new_table table;
+    static tl_new_table made;
     static tl_property property;
-    table.columns = &column;
-    table.column_count = 1;
+    made.columns = &column;
+    made.column_count = 1;
     property.key = tl_text("owner");
     property.value = tl_text("us");
     cfile_make(&a->file, location, kind != TL_CHANGE_CREATE && a->base->metadata.partitioned, (unsigned)i);
     a->added = a->file.file;
     a->change.kind = (tl_change_kind)kind;
     if (kind == TL_CHANGE_CREATE)
-        a->change.table = &table;
+        a->change.table = &made;
     if (kind == TL_CHANGE_APPEND)
         a->change.batch_id = tl_text(batch[set.same_batch ? 0 : i]);
     if (kind == TL_CHANGE_APPEND || kind == TL_CHANGE_REPLACE) {
@@ -628,9 +618,6 @@ static void check_end(const facts *f)
 
 /* ---- states seen ---- */
 
-static entry *table;
-static size_t table_size, table_used;
-
 static uint64_t state(void)
 {
     uint64_t h = mixed(mixed(3, w.store_key), (uint64_t)w.faults << 8 | w.stops);
@@ -638,30 +625,6 @@ static uint64_t state(void)
     for (i = 0; i < ACTORS; i++)
         h = mixed(mixed(h, w.actors[i].history), (uint64_t)w.actors[i].stopped << 8 | w.actors[i].stage);
     return h != 0 ? h : 1;
-}
-
-static entry *look_up(uint64_t key)
-{
-    size_t i = (size_t)(key >> 7) & (table_size - 1);
-    while (table[i].key != 0 && table[i].key != key)
-        i = (i + 1) & (table_size - 1);
-    return &table[i];
-}
-
-static void make_room(void)
-{
-    entry *old = table;
-    size_t n = table_size, i;
-    if (table_used * 2 < table_size)
-        return;
-    table_size = n == 0 ? (size_t)1 << 14 : n * 2;
-    table = (entry *)calloc(table_size, sizeof *table);
-    if (table == NULL)
-        abort();
-    for (i = 0; i < n; i++)
-        if (old[i].key != 0)
-            *look_up(old[i].key) = old[i];
-    free(old);
 }
 
 /* ---- the walk ---- */
@@ -702,7 +665,7 @@ static int enter(size_t depth, double *seen)
         *seen = e->schedules;
         return 0;
     }
-    table_used++;
+    states_used++;
     e->key = f->key;
     now = facts_now();
     for (i = 0; i < ACTORS; i++)
@@ -813,12 +776,10 @@ static void run(const setting *s)
     memset(known, 0, sizeof known);
     schedules = walk(&steps);
     CHECK(!broken);
-    printf("%s: %lu states, %lu steps, %.6g schedules\n", set.name, (unsigned long)table_used, (unsigned long)steps,
+    printf("%s: %lu states, %lu steps, %.6g schedules\n", set.name, (unsigned long)states_used, (unsigned long)steps,
            schedules);
     fflush(stdout);
-    free(table);
-    table = NULL;
-    table_size = table_used = 0;
+    forget_states();
     tl_mem_free(&w.store);
     memset(&w, 0, sizeof w);
     tl_mem_free(&origin);

@@ -12,6 +12,7 @@
    TL_SIM=1 to 6: so many larger walks, of seconds, then minutes to hours and gigabytes. TL_SIM_TRACE=1 prints the
    schedule that broke a rule. */
 #include "tl_test.h"
+#include "tl_states.h"
 
 enum { READER_A, READER_B, WRITER, COLLECTOR, ACTORS };
 enum { IDLE, SENT, APPLIED };
@@ -333,20 +334,6 @@ static void happen(event e)
 
 /* ---- states seen ---- */
 
-typedef struct entry {
-    uint64_t key; /* 0: free */
-    double schedules; /* to an end from here; negative: being walked */
-} entry;
-
-static entry *table;
-static size_t table_size, table_used;
-
-static uint64_t mixed(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
-
 /* Of a call what can matter later. Counts of requests and attempts are left out. */
 static uint64_t actor_state(const actor *a)
 {
@@ -377,30 +364,6 @@ static uint64_t state(void)
     h = mixed(mixed(h, a < b ? a : b), a < b ? b : a); /* the readers are alike */
     h = mixed(mixed(h, actor_state(&w.actors[WRITER])), actor_state(&w.actors[COLLECTOR]));
     return h != 0 ? h : 1;
-}
-
-static entry *look_up(uint64_t key)
-{
-    size_t i = (size_t)(key >> 7) & (table_size - 1);
-    while (table[i].key != 0 && table[i].key != key)
-        i = (i + 1) & (table_size - 1);
-    return &table[i];
-}
-
-static void make_room(void)
-{
-    entry *old = table;
-    size_t n = table_size, i;
-    if (table_used * 2 < table_size)
-        return;
-    table_size = n == 0 ? (size_t)1 << 16 : n * 2;
-    table = (entry *)calloc(table_size, sizeof *table);
-    if (table == NULL)
-        abort();
-    for (i = 0; i < n; i++)
-        if (old[i].key != 0)
-            *look_up(old[i].key) = old[i];
-    free(old);
 }
 
 /* ---- the walk ---- */
@@ -444,7 +407,7 @@ static int enter(size_t depth, double *known)
         *known = e->schedules;
         return 0;
     }
-    table_used++;
+    states_used++;
     e->key = f->key;
     e->schedules = -1;
     f->count = events(f->choices);
@@ -517,13 +480,11 @@ static void run(const setting *s)
         alone(READER_A, 0);
     w.actors[READER_A].left = w.actors[READER_B].left = (uint8_t)s->reads;
     w.actors[COLLECTOR].left = (uint8_t)s->passes;
-    free(table);
-    table = NULL;
-    table_size = table_used = 0;
+    forget_states();
     broken = 0;
     schedules = walk(&steps);
     CHECK(!broken);
-    printf("%s: %lu states, %lu steps, %.3g schedules\n", s->name, (unsigned long)table_used, (unsigned long)steps,
+    printf("%s: %lu states, %lu steps, %.3g schedules\n", s->name, (unsigned long)states_used, (unsigned long)steps,
            schedules);
     fflush(stdout);
 }
@@ -557,7 +518,7 @@ static void every_interleaving(void)
         if (i < (size_t)atoi(getenv("TL_SIM")))
             run(&larger[i]);
     free(frames);
-    free(table);
+    forget_states();
 }
 
 static const tl_test_case cases[] = {TL_TEST(every_interleaving)};
