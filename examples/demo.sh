@@ -62,5 +62,14 @@ if "$tlake" open --help >/dev/null 2>&1 && "$tlake" open $table $root >/dev/null
     say "Which files does a question need? And what did each truck say last?"
     show plan $table $root --where "time >= '2026-01-03' and device = 3"
     show latest $table $root
+
+    printf '\n'
+    say "A commit to a copy of it: a Parquet file is checked against the table, uploaded, and in with version 8; the head
+goes behind it, so that the next reader, from nothing, still takes one round trip."
+    rm -rf "$work/lake" && cp -R tests/data/warehouse "$work/lake" && chmod -R u+w "$work/lake"
+    root="-o timelake_local_root=$work/lake"
+    file=$(ls tests/data/warehouse/wh/iot/trucks/data/time_day=2026-01-03/*.parquet | head -n 1)
+    show append $table "$file" $root
+    show open $table $root
 fi
 say "Next: examples/files.c is the smallest program; \`$tlake --help\`; the manual is the first page of timelake.h."

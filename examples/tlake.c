@@ -1496,11 +1496,42 @@ static int one_of(const char *word, const char *words)
     return 0;
 }
 
+/* ---- options of the commands that commit ---- */
+
+static const char *option_value(const char *name, int argc, char **argv, int *i);
+
+static struct committing {
+    const char *time, *series, *chunk, *batch;
+    int no_ingest_time, sorted;
+    const char *about; /* the last option of these commands */
+} committing;
+
+/* An option of these commands: taken, or 0. */
+static int commit_option(int argc, char **argv, int *i)
+{
+    static const struct { const char *name; const char **value; } texts[] = {
+        {"--time", &committing.time}, {"--series", &committing.series}, {"--chunk", &committing.chunk},
+        {"--batch-id", &committing.batch}};
+    const char *v;
+    size_t n;
+    committing.no_ingest_time |= strcmp(argv[*i], "--no-ingest-time") == 0;
+    committing.sorted |= strcmp(argv[*i], "--sorted") == 0;
+    if (strcmp(argv[*i], "--no-ingest-time") == 0 || strcmp(argv[*i], "--sorted") == 0)
+        return 1;
+    for (n = 0; n < sizeof texts / sizeof texts[0]; n++)
+        if ((v = option_value(texts[n].name, argc, argv, i)) != NULL) {
+            *texts[n].value = v;
+            return 1;
+        }
+    return 0;
+}
+
 #ifdef TLAKE_TABLES
 #include "tlake_store.h"
 #include "tlake_table.h"
 #include "tlake_log.h"
 #include "tlake_doctor.h"
+#include "tlake_commit.h"
 #endif
 #include "tlake_probe.h"
 
@@ -1527,7 +1558,7 @@ static int command_dump(void)
 #define WITH_CURL "built without libcurl: no s3://, az://, gs://, https://, http://"
 #endif
 #ifdef TLAKE_TABLES
-#define COMMANDS "head dump open latest plan watch probe cost protocol add-columns doctor"
+#define COMMANDS "head dump open latest plan watch create append set probe cost protocol add-columns doctor"
 #define FORMATS "ipc avro json zstd"
 #else
 #define COMMANDS "head dump cost"
@@ -1543,6 +1574,9 @@ static const char help_all[] =
     "  latest URL                                the newest row of each series\n"
     "  plan URL --where EXPR                     the files that can hold rows that match\n"
     "  watch URL --every 1s                      a line for each new version\n"
+    "  create URL name:type...                   a new table\n"
+    "  append URL FILE...                        adds Parquet files to it, in one commit\n"
+    "  set URL key=value...                      table properties\n"
     "  probe URL [--every 1s]                    the newest of numbered objects, such as SlateDB's manifests\n"
     "  doctor URL                                is this object store safe to read from and to commit to?\n"
     "  cost [--every 1s]                         what polling for the newest object costs in a month\n"
@@ -1662,6 +1696,7 @@ static int print_help(void)
     puts_(c == NULL ? help_all : strcmp(c, "head") == 0 ? help_head : strcmp(c, "dump") == 0 ? help_dump
 #ifdef TLAKE_TABLES
           : strcmp(c, "doctor") == 0 ? help_doctor
+          : one_of(c, "create append set") ? help_commit
 #endif
           : one_of(c, "probe cost") ? help_probe : one_of(c, "protocol add-columns") ? help_log : help_tables);
     return EXIT_DONE;
@@ -1676,7 +1711,7 @@ static int operand(const char *a)
         arguments.command = a;
     } else if (arguments.file == NULL) {
         arguments.file = a;
-    } else if (strcmp(arguments.command, "add-columns") == 0
+    } else if (one_of(arguments.command, "add-columns create append set")
                && arguments.column_count < sizeof arguments.columns / sizeof arguments.columns[0]) {
         arguments.columns[arguments.column_count++] = a;
     } else {
@@ -1722,6 +1757,8 @@ static int parse(int argc, char **argv)
             arguments.where = v;
         } else if (probe_option(argc, argv, &i)) {
             arguments.about_probes = a;
+        } else if (commit_option(argc, argv, &i)) {
+            committing.about = a;
         } else if ((v = option_value("--every", argc, argv, &i)) != NULL) {
             arguments.every = cost.every = v;
         } else if ((v = option_value("--count", argc, argv, &i)) != NULL) {
@@ -1773,6 +1810,8 @@ static const char *stray_option(void)
         return arguments.about_probes;
     if (arguments.no_head && (head || dump || one_of(c, "probe cost protocol add-columns doctor")))
         return "--no-head";
+    if (committing.about != NULL && !one_of(c, "create append set"))
+        return committing.about;
     if (arguments.one_writer && strcmp(c, "doctor") != 0)
         return "--one-writer";
     if (arguments.trace && strcmp(c, "doctor") == 0)
@@ -1814,6 +1853,12 @@ static int run(void)
         return command_probe();
     if (strcmp(c, "doctor") == 0)
         return command_doctor();
+    if (strcmp(c, "create") == 0)
+        return command_create();
+    if (strcmp(c, "append") == 0)
+        return command_append();
+    if (strcmp(c, "set") == 0)
+        return command_set();
     if (strcmp(c, "protocol") == 0)
         return command_protocol();
     if (strcmp(c, "add-columns") == 0)

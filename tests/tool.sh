@@ -222,6 +222,32 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 2 plan $trucks -o "$root" --where "device = 'x'"; says err 'another type'
     run 2 plan $trucks -o "$root" --where 'device = 1 or 2'; says err 'no `and`'
     run 0 watch $trucks -o "$root" --count 1 --json; says out '{"version":7,'
+    cp -R "$here/data/warehouse" "$work/lake" && chmod -R u+w "$work/lake" # commits: to a copy
+    copy=timelake_local_root=$work/lake
+    file=$(ls "$here"/data/warehouse/wh/iot/trucks/data/time_day=2026-01-03/*.parquet | head -n 1)
+    run 0 append $trucks -o "$copy" "$file" --sorted --batch-id one --json
+    says out '{"version":8,"snapshot_id":'; says out '"attempts":1,"duplicate":false,"head":true,"hint":true}'
+    run 0 append $trucks -o "$copy" "$file" --batch-id one; says out 'version 8: the batch was in already'
+    run 0 open $trucks -o "$copy"; says out '7 files, 1,400 rows'; says out '1 round trip'
+    run 0 open $trucks -o "$copy" --no-head; says out '7 files, 1,400 rows'
+    run 1 append $trucks -o "$copy" "$here"/data/warehouse/wh/dim/devices/data/*.parquet; says err 'a column of another'
+    run 1 append $trucks -o "$copy" "$here/tool.sh"; says err 'tool.sh: not a Parquet file (corrupt'
+    run 2 append $trucks -o "$copy"; says err 'which files?'
+    run 2 open $trucks -o "$copy" --sorted; says err 'an option of another command: --sorted'
+    run 0 set $trucks -o "$copy" 'owner=a "b"' write.format.default; says out 'version 9, with its head'
+    run 0 open $trucks -o "$copy" --json; says out '"owner":"a \"b\""'
+    run 1 set $trucks -o "$copy" timelake.retention=soon; says err 'timelake.retention'
+    run 2 set $trucks -o "$copy"; says err 'which properties?'
+    run 0 create "$work/new" time:timestamptz device:int 'note:string!' --time time --series device --chunk hour --json
+    says out '{"version":1,"snapshot_id":null,"attempts":1,"duplicate":false,"head":true,"hint":true}'
+    run 0 open "$work/new" --json; says out '{"id":3,"name":"note","required":true,"type":"string"}'
+    says out '"timelake.chunk-interval":"hour"'
+    run 3 create "$work/new" a:int; says err 'there is such a table (exists)'
+    run 2 create "$work/other" a; says err 'a column is name:type'
+    run 1 create "$work/other" a:nonsense
+    run 2 create "$work/other" a:timestamptz --chunk day; says err 'tables with --time'
+    run 2 create "$work/other" a:timestamptz --time a --chunk week; says err 'hour, day or month: week'
+    run 0 append --help; says out 'tlake append URL FILE'
     run 2 watch $trucks -o "$root" --every soon; says err 'not a duration'
     probed=$here/data/sequenced/db/gc_boundary/db
     run 0 probe "$probed/manifest"; says out '24, '; says out 'by 3 requests'

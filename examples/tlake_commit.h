@@ -1,0 +1,290 @@
+/* The commands of tlake that commit: create, append, set. Included by tlake.c behind tlake_table.h. */
+
+static const char help_commit[] =
+    "usage: tlake create URL name:type[!]... [--time NAME [--series NAME,...] [--chunk hour|day|month]\n"
+    "                    [--no-ingest-time]] [-o key=value]... [--trace] [--json]\n"
+    "       tlake append URL FILE... [--batch-id ID] [--sorted] [-o key=value]... [--trace] [--json]\n"
+    "       tlake set URL key=value|key... [-o key=value]... [--trace] [--json]\n"
+    "\n"
+    "Commits to a Timelake/Iceberg table, then writes its version hint and head.\n"
+    "\n"
+    "create  a table. Types are Iceberg's: boolean, int, long, float, double, decimal(10,2), date, time,\n"
+    "        timestamp, timestamptz, string, uuid, fixed[16], binary; `!` behind one: required. --time: partitioned\n"
+    "        by that column (a required timestamp), a day each unless --chunk says otherwise, with a last column\n"
+    "        _ingest_ts that writers fill, unless --no-ingest-time; --series: the columns that make a series.\n"
+    "append  adds Parquet files: each is read, its footer checked against the table, and uploaded under a new name.\n"
+    "        Refused are a column that is missing though required, that has another type or name or no Parquet field\n"
+    "        id, and rows of more than one partition. --batch-id: committed once, however often it is tried.\n"
+    "        --sorted: your word that each file is sorted by series, time, insertion time (and, in a table with\n"
+    "        dedup, has no series and time twice): readers rely on it.\n"
+    "set     table properties; `key` alone takes it away.\n"
+    "\n"
+    "Prints the version; with --json {\"version\",\"snapshot_id\",\"attempts\",\"duplicate\",\"head\",\"hint\"}.\n"
+    "Exit codes: 3 the table exists, or others won ten times; 4 ambiguous: it may be in, look again before trying.\n";
+
+/* Commits, publishes, and says so. */
+static int commit_run(lake_world *w, tl_table *base, const tl_change *change)
+{
+    tl_commit c;
+    tl_publish p;
+    int code;
+    memset(&p, 0, sizeof p);
+    if (base == NULL)
+        tl_commit_create(&c, &w->lake, tl_text(w->at.location), change);
+    else
+        tl_commit_begin(&c, &w->lake, base, change);
+    code = place_run(&w->at, &c.op) == TL_OK ? EXIT_DONE : fail_op(&c.op);
+    if (code == EXIT_DONE && !c.duplicate) {
+        tl_publish_begin(&p, &w->lake, c.table);
+        (void)place_run(&w->at, &p.op); /* the commit stands whatever became of it */
+        (void)tl_op_end(&p.op);
+    }
+    if (code == EXIT_DONE && arguments.json) {
+        puts_("{\"version\":");
+        put_number(c.version);
+        puts_(",\"snapshot_id\":");
+        if (c.snapshot_id == 0)
+            puts_("null");
+        else
+            put_signed(c.snapshot_id);
+        puts_(",\"attempts\":");
+        put_number(c.attempts);
+        puts_(c.duplicate ? ",\"duplicate\":true" : ",\"duplicate\":false");
+        puts_(p.head_written ? ",\"head\":true" : ",\"head\":false");
+        puts_(p.hint_written ? ",\"hint\":true}\n" : ",\"hint\":false}\n");
+    } else if (code == EXIT_DONE) {
+        puts_("version ");
+        put_number(c.version);
+        puts_(c.duplicate ? ": the batch was in already\n"
+              : p.head_written ? ", with its head\n" : ", without a head\n");
+    }
+    (void)tl_op_end(&c.op);
+    return code;
+}
+
+/* ---- create ---- */
+
+static int create_columns(tl_new_column *columns)
+{
+    size_t i;
+    memset(columns, 0, arguments.column_count * sizeof *columns);
+    for (i = 0; i < arguments.column_count; i++) {
+        const char *a = arguments.columns[i], *colon = strchr(a, ':');
+        if (colon == NULL || colon == a || colon[1] == 0)
+            return usage("a column is name:type, or name:type! when it is required: ", a);
+        columns[i].name.data = a;
+        columns[i].name.size = (size_t)(colon - a);
+        columns[i].type = tl_text(colon + 1);
+        columns[i].required = (uint8_t)(colon[columns[i].type.size] == '!');
+        columns[i].type.size -= columns[i].required;
+        if (committing.time != NULL && tl_span_equal(columns[i].name, tl_text(committing.time)))
+            columns[i].required = 1;
+    }
+    return EXIT_DONE;
+}
+
+static int command_create(void)
+{
+    static const struct { const char *word; tl_chunk chunk; } chunks[] = {
+        {"hour", TL_CHUNK_HOUR}, {"day", TL_CHUNK_DAY}, {"month", TL_CHUNK_MONTH}};
+    static tl_new_column columns[sizeof arguments.columns / sizeof arguments.columns[0]];
+    lake_world w;
+    tl_new_table created;
+    tl_change change;
+    size_t i;
+    int code;
+    memset(&created, 0, sizeof created);
+    memset(&change, 0, sizeof change);
+    if (arguments.column_count == 0)
+        return usage("which columns?", "");
+    code = create_columns(columns);
+    if (code != EXIT_DONE)
+        return code;
+    created.columns = columns;
+    created.column_count = arguments.column_count;
+    if (committing.time != NULL)
+        created.time_column = tl_text(committing.time);
+    else if (committing.series != NULL || committing.chunk != NULL)
+        return usage("--series and --chunk are about tables with --time", "");
+    if (committing.series != NULL)
+        created.series_key = tl_text(committing.series);
+    created.no_ingest_time = (uint8_t)committing.no_ingest_time;
+    for (i = 0; committing.chunk != NULL && i < 3; i++)
+        if (strcmp(committing.chunk, chunks[i].word) == 0)
+            created.chunk = chunks[i].chunk;
+    if (committing.chunk != NULL && created.chunk == TL_CHUNK_NONE)
+        return usage("--chunk is hour, day or month: ", committing.chunk);
+    change.kind = TL_CHANGE_CREATE;
+    change.table = &created;
+    if (strstr(arguments.file, "://") == NULL)
+        (void)mkdir(arguments.file, 0777); /* it may be there */
+    code = world_open(&w);
+    if (code != EXIT_DONE)
+        return code;
+    code = commit_run(&w, NULL, &change);
+    world_close(&w);
+    return code;
+}
+
+/* ---- append ---- */
+
+typedef struct append_file {
+    tl_parquet parquet;
+    input bytes;
+    char path[4600];
+} append_file;
+
+/* `data/`, the partition's folder, and a name that is nobody else's: a UUID of version 7. */
+static int append_path(append_file *a, const tl_metadata *m)
+{
+    static const char *const formats[] = {"%Y-%m-%d-%H", "%Y-%m-%d", "%Y-%m"};
+    const tl_file *f = &a->parquet.file.file;
+    char label[64] = "", hex[33];
+    uint8_t random[16];
+    uint64_t ms = (uint64_t)tl_fs_now();
+    struct tm tm;
+    time_t t;
+    int i, kind = m->transform == TL_TRANSFORM_HOUR ? 0 : m->transform == TL_TRANSFORM_DAY ? 1 : 2;
+    if (!tl_fs_random(random, sizeof random))
+        return 0;
+    for (i = 0; i < 6; i++)
+        random[i] = (uint8_t)(ms >> (40 - 8 * i));
+    random[6] = (uint8_t)((random[6] & 15) | 0x70);
+    random[8] = (uint8_t)((random[8] & 63) | 0x80);
+    for (i = 0; i < 16; i++)
+        snprintf(hex + 2 * i, 3, "%02x", random[i]);
+    if (f->has_partition && kind == 2) {
+        int year = f->partition >= 0 ? f->partition / 12 : -((11 - f->partition) / 12);
+        snprintf(label, sizeof label, "%04d-%02d", 1970 + year, f->partition - year * 12 + 1);
+    } else if (f->has_partition) {
+        t = (time_t)f->partition * (kind == 0 ? 3600 : 86400);
+        if (gmtime_r(&t, &tm) == NULL || strftime(label, sizeof label, formats[kind], &tm) == 0)
+            return 0;
+    }
+    snprintf(a->path, sizeof a->path, "%.*s/data/%.*s%s%s%s%.8s-%.4s-%.4s-%.4s-%s.parquet", (int)m->location.size,
+             m->location.data, f->has_partition ? (int)m->partition_name.size : 0,
+             f->has_partition ? m->partition_name.data : "", f->has_partition ? "=" : "", label,
+             f->has_partition ? "/" : "", hex, hex + 8, hex + 12, hex + 16, hex + 20);
+    a->parquet.file.file.path = tl_text(a->path);
+    return 1;
+}
+
+/* Reads a file of the command line and makes the table's entry of it. */
+static int append_read(append_file *a, const tl_table *t, const char *name)
+{
+    tl_parquet_options o;
+    tl_error err;
+    tl_span none;
+    char what[400];
+    int code;
+    memset(&o, 0, sizeof o);
+    memset(&none, 0, sizeof none);
+    o.sorted = (uint8_t)committing.sorted;
+    arguments.file = name; /* what is read, and what an error is about */
+    code = input_read(&a->bytes);
+    if (code != EXIT_DONE)
+        return code;
+    if (tl_parquet_data_file(&a->parquet, &t->metadata, none, a->bytes.data, a->bytes.size, a->bytes.size, &o, &err)
+        != TL_OK) {
+        snprintf(what, sizeof what, "%.*s%s%s", (int)a->parquet.column.size,
+                 a->parquet.column.size == 0 ? "" : a->parquet.column.data, a->parquet.column.size == 0 ? "" : ": ",
+                 err.text);
+        return fail(name, what, tl_status_text(err.status), err.position, EXIT_FAILED);
+    }
+    a->parquet.file.body.data = a->bytes.data;
+    a->parquet.file.body.size = a->bytes.size;
+    return append_path(a, &t->metadata)
+        ? EXIT_DONE : fail(name, "no name for it", "misuse", TL_NO_POSITION, EXIT_FAILED);
+}
+
+static int append_all(lake_world *w, tl_table *base, append_file *files, tl_data_file *added)
+{
+    const char *url = arguments.file;
+    tl_change change;
+    size_t i;
+    int code = EXIT_DONE;
+    memset(&change, 0, sizeof change);
+    for (i = 0; i < arguments.column_count && code == EXIT_DONE; i++) {
+        code = append_read(&files[i], base, arguments.columns[i]);
+        added[i] = files[i].parquet.file;
+    }
+    if (code != EXIT_DONE)
+        return code;
+    arguments.file = url;
+    change.kind = TL_CHANGE_APPEND;
+    change.added = added;
+    change.added_count = arguments.column_count;
+    if (committing.batch != NULL)
+        change.batch_id = tl_text(committing.batch);
+    return commit_run(w, base, &change);
+}
+
+static int command_append(void)
+{
+    lake_world w;
+    tl_load load;
+    append_file *files;
+    tl_data_file *added;
+    size_t i;
+    int code;
+    if (arguments.column_count == 0)
+        return usage("which files?", "");
+    code = world_open(&w);
+    if (code != EXIT_DONE)
+        return code;
+    files = (append_file *)calloc(arguments.column_count, sizeof *files);
+    added = (tl_data_file *)calloc(arguments.column_count, sizeof *added);
+    if (files == NULL || added == NULL)
+        code = fail_errno(arguments.file, ENOMEM);
+    if (code == EXIT_DONE)
+        code = load_table(&w, &load, -1);
+    if (code == EXIT_DONE) {
+        code = append_all(&w, load.table, files, added);
+        (void)tl_op_end(&load.op);
+    }
+    for (i = 0; files != NULL && i < arguments.column_count; i++) {
+        tl_parquet_free(&files[i].parquet);
+        free(files[i].bytes.data);
+    }
+    free(files);
+    free(added);
+    world_close(&w);
+    return code;
+}
+
+/* ---- set ---- */
+
+static int command_set(void)
+{
+    static tl_property properties[sizeof arguments.columns / sizeof arguments.columns[0]];
+    lake_world w;
+    tl_load load;
+    tl_change change;
+    size_t i;
+    int code;
+    memset(&change, 0, sizeof change);
+    if (arguments.column_count == 0)
+        return usage("which properties?", "");
+    for (i = 0; i < arguments.column_count; i++) {
+        const char *a = arguments.columns[i], *equals = strchr(a, '=');
+        properties[i].key = tl_text(a);
+        memset(&properties[i].value, 0, sizeof properties[i].value);
+        if (equals != NULL) {
+            properties[i].key.size = (size_t)(equals - a);
+            properties[i].value = tl_text(equals + 1);
+        }
+    }
+    change.kind = TL_CHANGE_PROPERTIES;
+    change.properties = properties;
+    change.property_count = arguments.column_count;
+    code = world_open(&w);
+    if (code != EXIT_DONE)
+        return code;
+    code = load_table(&w, &load, -1);
+    if (code == EXIT_DONE) {
+        code = commit_run(&w, load.table, &change);
+        (void)tl_op_end(&load.op);
+    }
+    world_close(&w);
+    return code;
+}
