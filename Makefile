@@ -217,6 +217,10 @@ $(BUILD)/follow_uv: examples/follow_uv.c $(DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(GUESS) -O2 $(CFLAGS) -o $@ $< -luv -lcurl -lpthread
 
+##   make wasm       build/wasm: the header as a WebAssembly module, with timelake.mjs (clang and wasm-ld)
+wasm: timelake.h
+	@tools/wasm
+
 # ---- checks of the source ----
 ##   make rooms      a room calls only rooms above it
 rooms:
@@ -267,7 +271,7 @@ help:
 	@sed -n 's/^##//p' Makefile
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
-.PHONY: demo follow_uv all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-protocol bench-stores bench-probe bench-cost tsan rooms \
+.PHONY: demo wasm follow_uv all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-protocol bench-stores bench-probe bench-cost tsan rooms \
         tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
 
 print-%: # a variable, for tools/
