@@ -3,14 +3,17 @@
 
 Usage: commits.py [COMMIT-TOOL [TLAKE]]     (default: those in build/interop; the peer is built)
 
-Data files are real: pyarrow writes them, PyIceberg says what an entry holds of their footers. After each kind of change, and
+Data files are real: pyarrow and DuckDB write them, PyIceberg says what an entry holds of their footers, and what we make of
+the footers has to be that; the crate parquet reads the footers that we make for heads. After each kind of change, and
 along a mixed history of 200 commits in which timelake-format commits on top of ours and we on top of its, all readers have
 to see the rows that a model of the history has, and the same files, by the head and by the manifests. Then eight processes
 commit at once, 50 times each: ours, and half of them Timelake's.
 The last line: N passed, N failed."""
 import datetime as dt
+import decimal
 import glob
 import json
+import logging
 import os
 import random
 import shutil
@@ -33,6 +36,7 @@ from pyiceberg.table import StaticTable
 import peers
 
 warnings.filterwarnings("ignore")
+logging.disable(logging.WARNING)
 BUILD = os.path.join(peers.TOP, "build", "interop")
 TOOL = sys.argv[1] if len(sys.argv) > 1 else os.path.join(BUILD, "commit")
 TLAKE = sys.argv[2] if len(sys.argv) > 2 else os.path.join(BUILD, "stored")
@@ -121,6 +125,12 @@ class Writer:
                 number, said["column_sizes"][number], said["value_counts"].get(number, 0),
                 said["null_value_counts"].get(number, "-"), *[b.hex() if b is not None else "-" for b in bound]))
         self.rows["file://" + path] = list(speeds)
+        line, columns, _ = entry(self, path)
+        check("the entry from the footer", line != lines[0] and (line, lines[0]))
+        for number, words in (columns or {}).items():  # texts are longer than PyIceberg's bounds
+            want = next(c.split()[2:] for c in lines[1:] if c.split()[1] == str(number))
+            check("column %d from the footer" % number, (words[:3] if number == 3 else words) != want[:3 if number == 3 else 9]
+                  and (words, want))
         return lines
 
 
@@ -396,9 +406,127 @@ def together(folder, name, ours, theirs, batches):
     print("%s: %d commits, the head looked at %d times" % (name, w.version - 1, len(seen)))
 
 
+# ---- Parquet footers ----
+
+TYPES = [("b", "boolean", pa.bool_()), ("i", "int", pa.int32()), ("l", "long", pa.int64()), ("f", "float", pa.float32()),
+         ("d", "double", pa.float64()), ("dec9", "decimal(9,2)", pa.decimal128(9, 2)),
+         ("dec18", "decimal(18,4)", pa.decimal128(18, 4)), ("dec38", "decimal(38,10)", pa.decimal128(38, 10)),
+         ("day", "date", pa.date32()), ("tm", "time", pa.time64("us")), ("ts", "timestamp", pa.timestamp("us")),
+         ("tz", "timestamptz", pa.timestamp("us", "UTC")), ("s", "string", pa.string()), ("bin", "binary", pa.binary()),
+         ("fx", "fixed[4]", pa.binary(4)), ("u", "uuid", pa.binary(16))]
+CUT = {"s", "bin"}  # of these PyIceberg cuts bounds
+VARIANTS = {"plain": {}, "format 1.0": {"version": "1.0"}, "format 2.4": {"version": "2.4"},
+            "data pages 2.0": {"data_page_version": "2.0"}, "stored": {"compression": "none"},
+            "no dictionaries": {"use_dictionary": False}, "page indexes": {"write_page_index": True},
+            "small row groups": {"row_group_size": 7}, "row groups and indexes": {"row_group_size": 5, "write_page_index": True},
+            "decimals as integers": {"store_decimal_as_integer": True}, "no statistics": {"write_statistics": False},
+            "some statistics": {"write_statistics": ["i", "dec38"]}}
+
+
+def value(kind, k):
+    sign = -1 if k % 3 == 0 else 1
+    if pa.types.is_decimal(kind):
+        return decimal.Decimal(sign * (k * 7919 + 13) ** (1 if kind.precision < 10 else 2 if kind.precision < 20 else 5)
+                               % 10 ** (kind.precision - 1)).scaleb(-kind.scale) * sign
+    return {"bool": k % 2 == 0, "int32": sign * k * 104729, "int64": sign * k * 10 ** 15, "float": sign * k / 8,
+            "double": float("nan") if k % 11 == 5 else sign * k * 1e100, "date32[day]": dt.date(1970, 1, 1) + dt.timedelta(days=sign * k * 300),
+            "time64[us]": dt.time(k % 24, 59, 1, k), "timestamp[us]": dt.datetime(1970, 1, 1) + dt.timedelta(hours=sign * k * 999),
+            "timestamp[us, tz=UTC]": EPOCH + dt.timedelta(hours=sign * k * 999), "string": "text \u00e4 %d" % (k * 37 % 100),
+            "binary": bytes([k * 37 % 256, 255, k]), "fixed_size_binary[4]": bytes([k * 37 % 256, 0, 255, k]),
+            "fixed_size_binary[16]": bytes([k * 37 % 256] * 16)}[str(kind)]
+
+
+def entry(w, path, tail=0):
+    """What tl_parquet_data_file makes of a file: its line, the columns by field id, the footer; or why it is refused."""
+    w.process.stdin.write("parquet file://%s %d\n" % (path, tail))
+    w.process.stdin.flush()
+    line, columns = w.process.stdout.readline().rstrip("\n"), {}
+    if line.startswith("refused"):
+        return line, None, None
+    while True:
+        words = w.process.stdout.readline().split()
+        if words[0] == "footer":
+            return line, columns, None if words[2] == "-" else bytes.fromhex(words[2])
+        columns[int(words[1])] = words[2:]
+
+
+def check_entry(what, w, path, iceberg):
+    line, columns, footer = entry(w, path)
+    if columns is None:
+        return check(what, line)
+    said = data_file_statistics_from_parquet_metadata(
+        pq.read_metadata(path), compute_statistics_plan(iceberg, {}), parquet_path_to_id_mapping(iceberg)).to_serialized_dict()
+    want = "file file://%s %d %d - %s" % (path, os.path.getsize(path), said["record_count"], ",".join(map(str, said["split_offsets"])))
+    check(what + ": the file", line != want and (line, want))
+    for number, (size, values, nulls, *bounds) in columns.items():
+        name, counts = iceberg.find_column_name(number), (said["column_sizes"][number], said["value_counts"][number])
+        check(what + ": " + name, (int(size), int(values)) != counts and (size, values, counts))
+        if nulls != "-":
+            check(what + ": nulls of " + name, int(nulls) != said["null_value_counts"].get(number) and nulls)
+        for which, ours in zip(("lower_bounds", "upper_bounds"), bounds):
+            theirs = said[which].get(number)
+            theirs = "-" if theirs is None else theirs.hex()
+            if name in CUT and ours != "-":
+                ours, theirs = ours[:2], theirs[:2]  # cut, and then rounded up; what is whole is compared by Timelake's files
+            check(what + ": %s of %s" % (which, name), ours != theirs and (ours, theirs))
+    with open(path + ".footer", "wb") as f:
+        f.write(footer)
+    done = subprocess.run([peers.PEER, "footer", path, path + ".footer"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    check(what + ": the footer for the head", done.returncode and done.stderr)
+    return done.stdout.split()
+
+
+def footers(folder):
+    w = Writer(os.path.join(folder, "types"), False)
+    w.commit(*["column %s %s 0" % (n, kind) for n, kind, _ in TYPES], "column k int 1", "create - -")
+    w.say("publish")
+    iceberg = static(w).schema()
+    fields = [field(n, kind, k + 1) for k, (n, _, kind) in enumerate(TYPES)] + [field("k", pa.int32(), len(TYPES) + 1, True)]
+    path = os.path.join(w.place, "x.parquet")
+
+    def write(rows, schema=None, **how):
+        schema = pa.schema(schema or fields)
+        columns = {f.name: [None if f.nullable and (k + i) % 6 == 0 else value(f.type, k) for k in rows] for i, f in enumerate(schema)}
+        pq.write_table(pa.table(columns, schema), path, **how)
+
+    indexed = 0
+    for name, how in VARIANTS.items():
+        write(range(1, 40), **how)
+        indexed += check_entry(name, w, path, iceberg) == ["true", "true"]
+    check("page indexes were compared", indexed != 2 and indexed)
+    write([6, 12, 18], [f for f in fields if f.name in ("b", "k")])
+    check_entry("nothing but nulls", w, path, iceberg)
+    ids = ", ".join("%s: %d" % (n, k + 1) for k, (n, _, _) in enumerate(TYPES) if n not in ("fx", "u")) + ", k: %d" % (len(TYPES) + 1)
+    DUCK.execute("SET TimeZone = 'UTC'")
+    DUCK.execute("COPY (SELECT r %% 2 = 0 b, r::INT i, (r * 99999999)::BIGINT l, (r / 4)::FLOAT f, (r / 3)::DOUBLE d, "
+                 "(r / 100)::DECIMAL(9, 2) dec9, (r * 3)::DECIMAL(18, 4) dec18, (r * 7)::DECIMAL(38, 10) dec38, DATE '2026-01-01' + r::INT \"day\", "
+                 "TIME '01:02:03' tm, TIMESTAMP '2026-01-01' + INTERVAL (r) HOUR ts, TIMESTAMPTZ '2026-01-01' + INTERVAL (r) HOUR tz, "
+                 "'text ' || r s, encode('b' || r) bin, r::INT k FROM range(1, 5000) t(r)) "
+                 "TO '%s' (FORMAT parquet, FIELD_IDS {%s}, ROW_GROUP_SIZE 2048)" % (path, ids))
+    check_entry("by DuckDB", w, path, iceberg)
+    refusals = [("no field ids", [pa.field("k", pa.int32(), False)], "without a Parquet field id: other engines would read nulls: k"),
+                ("a required column is missing", [fields[1]], "a required column is missing: k"),
+                ("another type", [fields[-1], field("l", pa.int32(), 3)], "of another type than in the table: l"),
+                ("another unit", [fields[-1], field("tz", pa.timestamp("ms", "UTC"), 12)], "of another type than in the table: tz"),
+                ("without a zone", [fields[-1], field("tz", pa.timestamp("us"), 12)], "of another type than in the table: tz"),
+                ("another scale", [fields[-1], field("dec9", pa.decimal128(9, 3), 6)], "of another type than in the table: dec9"),
+                ("another name", [fields[-1], field("kk", pa.int64(), 3)], "of another name than the table has for its field id: kk"),
+                ("a further column", [fields[-1], field("more", pa.int64(), 30)], "the table does not have: more")]
+    for name, schema, why in refusals:
+        rows = {f.name: [0 if pa.types.is_integer(f.type) else None] * 3 for f in schema}
+        pq.write_table(pa.table(rows, pa.schema(schema)), path)
+        line, _, _ = entry(w, path)
+        check("refused: " + name, not line.endswith(why) and line)
+    pq.write_table(pa.table({"k": pa.array([1, None], pa.int32())}, pa.schema([field("k", pa.int32(), 17)])), path)
+    line, _, _ = entry(w, path)
+    check("refused: nulls", not line.endswith("a required column that may hold nulls: k") and line)
+    w.end()
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="timelake-commits-")
     try:
+        footers(folder)
         each_kind(folder, True)
         each_kind(folder, False)
         mixed_history(folder)

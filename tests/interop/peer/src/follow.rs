@@ -291,6 +291,32 @@ pub fn files(dir: &str, way: &str) -> Answer<()> {
     })
 }
 
+/// `peer footer FILE BLOB`: the footer made for a head says what the file's own says, page indexes included.
+pub fn footer(file: &str, blob: &str) -> Answer<()> {
+    use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+    let read = |path: &str| -> Answer<ParquetMetaData> {
+        let bytes = bytes::Bytes::from(std::fs::read(path).map_err(text)?);
+        ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional).parse_and_finish(&bytes).map_err(text)
+    };
+    let (a, b) = (read(file)?, read(blob)?);
+    let same = |what: &str, a: String, b: String| if a == b { Ok(()) } else { Err(format!("{what}: {a} and {b}")) };
+    same("file", format!("{:?}", a.file_metadata()), format!("{:?}", b.file_metadata()))?;
+    same("column indexes", format!("{:?}", a.column_index()), format!("{:?}", b.column_index()))?;
+    same("offset indexes", format!("{:?}", a.offset_index()), format!("{:?}", b.offset_index()))?;
+    if a.num_row_groups() != b.num_row_groups() {
+        return Err("row groups".into());
+    }
+    for (x, y) in a.row_groups().iter().flat_map(|g| g.columns()).zip(b.row_groups().iter().flat_map(|g| g.columns())) {
+        let say = |c: &parquet::file::metadata::ColumnChunkMetaData| {
+            format!("{:?} {} {} {} {:?} {:?}", c.statistics(), c.num_values(), c.compressed_size(), c.data_page_offset(),
+                c.dictionary_page_offset(), c.compression())
+        };
+        same("column", say(x), say(y))?;
+    }
+    println!("{} {}", a.column_index().is_some(), a.offset_index().is_some());
+    Ok(())
+}
+
 fn data_file(location: &str, k: i64) -> DataFile {
     let id = |v: u64| BTreeMap::from([(1, v), (2, v), (3, v), (4, v)]);
     let time = 1_767_225_600_000_000 + k * 3_600_000_000;

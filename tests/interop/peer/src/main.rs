@@ -115,10 +115,11 @@ fn run(args: &[&str]) -> Answer<()> {
         }
         ["follow", dir, n, pause] => follow::follow(dir, n, pause),
         ["append", dir, n, first] => follow::append_to(dir, n, first),
+        ["footer", file, blob] => follow::footer(file, blob),
         ["files", dir, way] => follow::files(dir, way),
         ["chain", dir, manifests, files] => follow::chain(dir, manifests, files),
         ["bench-chain", dir, n] => follow::bench_chain(dir, n),
-        _ => Err("usage: peer dump|equal|encode|make|gen|follow|append|files|chain|bench-chain|bench-decode|bench-encode ...".into()),
+        _ => Err("usage: peer dump|equal|encode|make|gen|follow|append|files|footer|chain|bench-chain|bench-decode|bench-encode ...".into()),
     }
 }
 
