@@ -3,6 +3,7 @@
 
 #define TIMELAKE_MEM_IMPLEMENTATION
 #include "../adapters/timelake_mem.h"
+#include "tl_faults.h"
 #include "tl_warehouse.h"
 #include "tl_commit.h"
 
@@ -171,11 +172,7 @@ static void round_trips(void)
     cworld_begin(&w, "iot.trucks", NULL);
     base = cworld_load(&w.store, &w.lake, w.location, 0);
     for (i = 0; i < 2; i++) {
-        memset(&change, 0, sizeof change);
-        cfile_make(&f, w.location, 1, i);
-        change.kind = TL_CHANGE_APPEND;
-        change.added = &f.file;
-        change.added_count = 1;
+        change = cappend(&f, w.location, 1, i);
         tl_commit_begin(&c, &w.lake, base, &change);
         CHECK_INT(tl_mem_run(&w.store, &c.op), TL_OK);
         CHECK_INT(tl_op_round_trips(&c.op), i == 0 ? 3 : 2);
@@ -210,19 +207,11 @@ typedef struct scene_world {
     size_t other_size, next_size;
 } scene_world;
 
-static int key_ends(tl_span key, const char *end)
-{
-    size_t n = strlen(end);
-    return key.size >= n && memcmp(key.data + key.size - n, end, n) == 0;
-}
-
 static tl_mem_fault scene_fault(void *context, const tl_request *r, uint32_t n, uint32_t nth)
 {
     scene_world *s = (scene_world *)context;
-    tl_mem_fault f;
+    tl_mem_fault f = no_fault();
     (void)n;
-    memset(&f, 0, sizeof f);
-    f.retry_ms = -1;
     if (s->what == NULL)
         return f;
     if (s->what->caches_fail && r->kind == TL_PUT && (key_ends(r->key, "hint.text") || key_ends(r->key, "-head"))) {
@@ -301,11 +290,7 @@ static void play(const scene *said)
     base = cworld_load(&s.w.store, &s.w.lake, s.w.location, 0);
     tl_mem_forget(&s.w.store);
     s.what = said;
-    memset(&change, 0, sizeof change);
-    cfile_make(&f, s.w.location, 1, 0);
-    change.kind = TL_CHANGE_APPEND;
-    change.added = &f.file;
-    change.added_count = 1;
+    change = cappend(&f, s.w.location, 1, 0);
     tl_commit_begin(&c, &s.w.lake, base, &change);
     st = tl_mem_run(&s.w.store, &c.op);
     if (!CHECK_INT(st, said->status))
@@ -390,12 +375,10 @@ typedef struct plan {
 static tl_mem_fault plan_fault(void *context, const tl_request *r, uint32_t n, uint32_t nth)
 {
     plan *p = (plan *)context;
-    tl_mem_fault f;
+    tl_mem_fault f = no_fault();
     int i;
     (void)n;
     (void)nth;
-    memset(&f, 0, sizeof f);
-    f.retry_ms = -1;
     if (!p->on || r->kind == TL_DELETE)
         return f;
     p->seen++;
@@ -440,11 +423,7 @@ static int with_plan(plan *p, int race, unsigned *tally)
     before = take_census(&w.store, w.location, "").orphans;
     p->on = 1;
     p->seen = p->hit = 0;
-    memset(&change, 0, sizeof change);
-    cfile_make(&f, w.location, 1, 0);
-    change.kind = TL_CHANGE_APPEND;
-    change.added = &f.file;
-    change.added_count = 1;
+    change = cappend(&f, w.location, 1, 0);
     change.batch_id = tl_text("batch");
     tl_commit_begin(&c, &w.lake, base, &change);
     st = tl_mem_run(&w.store, &c.op);
@@ -523,11 +502,7 @@ static void batches(void)
     cworld_begin(&w, "iot.trucks", NULL);
     base = cworld_load(&w.store, &w.lake, w.location, 0);
     old = tl_table_keep(base);
-    memset(&change, 0, sizeof change);
-    cfile_make(&f, w.location, 1, 0);
-    change.kind = TL_CHANGE_APPEND;
-    change.added = &f.file;
-    change.added_count = 1;
+    change = cappend(&f, w.location, 1, 0);
     change.batch_id = tl_text("2026-01-01/7");
     CHECK_INT(commit_on(&w, &base, &change), TL_OK);
     append(&w, &base, 10, 1);
@@ -563,10 +538,8 @@ static tl_status try_commit(cworld *w, tl_table *base, const tl_change *change, 
 static tl_mem_fault always_taken(void *context, const tl_request *r, uint32_t n, uint32_t nth)
 {
     cworld *w = (cworld *)context;
-    tl_mem_fault f;
     (void)n;
     (void)nth;
-    memset(&f, 0, sizeof f);
     if (r->kind == TL_PUT && r->purpose == TL_PURPOSE_COMMIT) { /* another writer is always a moment earlier */
         const tl_mem_object *o = tl_mem_get(&w->store, warehouse_key(w->location, "v7.metadata.json"));
         char *copy = (char *)malloc(o->size);
@@ -575,7 +548,7 @@ static tl_mem_fault always_taken(void *context, const tl_request *r, uint32_t n,
         tl_mem_put(&w->store, r->key, copy, size);
         free(copy);
     }
-    return f;
+    return no_fault();
 }
 
 static void conflicts_and_refusals(void)
@@ -601,11 +574,7 @@ static void conflicts_and_refusals(void)
     tl_mem_forget(&w.store);
     CHECK_INT(try_commit(&w, base, &change, &attempts), TL_CONFLICT);
     CHECK_INT(w.store.log_count, 0);
-    memset(&change, 0, sizeof change);
-    cfile_make(&f, w.location, 0, 0); /* without a partition value */
-    change.kind = TL_CHANGE_APPEND;
-    change.added = &f.file;
-    change.added_count = 1;
+    change = cappend(&f, w.location, 0, 0); /* without a partition value */
     CHECK_INT(try_commit(&w, base, &change, &attempts), TL_MISUSE);
     f.file.file.has_partition = 1;
     f.file.file.path = path_of(base, 0);
@@ -767,11 +736,7 @@ static int with_failing_allocation(long at, int race, int for_ever, unsigned *ta
     if (race)
         others_append(&w, 5);
     before = take_census(&w.store, w.location, "");
-    memset(&change, 0, sizeof change);
-    cfile_make(&f, w.location, 1, 0);
-    change.kind = TL_CHANGE_APPEND;
-    change.added = &f.file;
-    change.added_count = 1;
+    change = cappend(&f, w.location, 1, 0);
     w.memory.calls = 0;
     w.memory.fail_at = at;
     w.memory.fail_for_ever = for_ever;

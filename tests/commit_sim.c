@@ -743,11 +743,7 @@ static void prepare(void)
     start = 0;
     if (set.role[0] != TL_CHANGE_CREATE) {
         base = cworld_load(&c.store, &c.lake, location, 0);
-        memset(&change, 0, sizeof change);
-        cfile_make(&f, location, 1, 9);
-        change.kind = TL_CHANGE_APPEND;
-        change.added = &f.file;
-        change.added_count = 1;
+        change = cappend(&f, location, 1, 9);
         tl_commit_begin(&commit, &c.lake, base, &change);
         CHECK_INT(tl_mem_run(&c.store, &commit.op), TL_OK);
         tl_publish_begin(&publish, &c.lake, commit.table);

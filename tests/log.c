@@ -13,6 +13,7 @@
 #include "../adapters/timelake_fs.h"
 #include "tl_folder.h"
 #endif
+#include "tl_faults.h"
 #include "tl_log.h"
 
 #define ROOT "mem://t"
@@ -42,24 +43,17 @@ typedef struct world {
     injected faults[2];
 } world;
 
-static int ends_in(tl_span key, const char *ending)
-{
-    size_t n = strlen(ending);
-    return key.size >= n && memcmp(key.data + key.size - n, ending, n) == 0;
-}
-
 static tl_mem_fault on_request(void *context, const tl_request *r, uint32_t n, uint32_t nth)
 {
     world *w = (world *)context;
-    tl_mem_fault f;
+    tl_mem_fault f = no_fault();
     int i;
     (void)nth;
-    memset(&f, 0, sizeof f);
-    f.retry_ms = -1;
     for (i = 0; i < 2; i++) {
         const injected *in = &w->faults[i];
         if (in->effect != TL_MEM_NORMAL
-            && (in->n != 0 ? in->n == n : in->kind == r->kind && (in->ending == NULL || ends_in(r->key, in->ending)))) {
+            && (in->n != 0 ? in->n == n
+                : in->kind == r->kind && (in->ending == NULL || key_ends(r->key, in->ending)))) {
             f.effect = in->effect;
             f.outcome = in->outcome;
         }

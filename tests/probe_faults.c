@@ -5,6 +5,7 @@
 
 #define TIMELAKE_MEM_IMPLEMENTATION
 #include "../adapters/timelake_mem.h"
+#include "tl_faults.h"
 
 typedef enum what {
     COLD, BEHIND_2, BEHIND_6, REJECTED, WRITE, LATE_WRITE, ADVANCE, ADVANCE_AGAIN, REMOVE, KEEP, LOOK, ALL, WHATS
@@ -29,12 +30,9 @@ typedef struct rig {
 static tl_mem_fault on_request(void *context, const tl_request *r, uint32_t n, uint32_t nth)
 {
     rig *g = (rig *)context;
-    tl_mem_fault none;
     (void)nth;
-    memset(&none, 0, sizeof none);
-    none.retry_ms = -1;
     if (n != g->at)
-        return none;
+        return no_fault();
     g->failed_kind = r->kind;
     snprintf(g->failed_key, sizeof g->failed_key, "%.*s", (int)r->key.size, r->key.data);
     return g->fault;

@@ -168,6 +168,18 @@ TL_TEST_FN void cfile_make(cfile *f, tl_span location, int partitioned, unsigned
     }
 }
 
+/* Appends one such file; it stays as long as the change. */
+TL_TEST_FN tl_change cappend(cfile *f, tl_span location, int partitioned, unsigned i)
+{
+    tl_change change;
+    memset(&change, 0, sizeof change);
+    cfile_make(f, location, partitioned, i);
+    change.kind = TL_CHANGE_APPEND;
+    change.added = &f->file;
+    change.added_count = 1;
+    return change;
+}
+
 /* ---- what must hold of a store whatever happened ---- */
 
 /* A version, read by its own objects. */
