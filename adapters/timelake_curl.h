@@ -119,6 +119,8 @@ typedef struct tl_curl_transfer {
     int running;   /* in the multi handle */
     int hold, held; /* the last byte is held back; and the transfer waits there */
     int lost;      /* an earlier attempt may have got through */
+    int fresh;     /* sent on a connection of its own */
+    int given_up;
     int too_large;
     int named, stale; /* the answer's request id was seen; it is that of an answer before */
     int no_memory;
@@ -196,27 +198,32 @@ static int tl_curl_append(char **data, size_t *size, size_t *capacity, const cha
 }
 
 /* Something between may send an answer twice; the copy is then taken for the answer to what is asked next on that
-   connection, which libcurl before 8 does not notice. Stores number their answers: 1 when this one came before, for
-   another request. Where all have one number it says nothing. */
-static int tl_curl_is_stale(tl_curl_transfer *t, tl_span line)
+   connection, which libcurl before 8 does not notice. Stores number their answers: 1 when this one, whose headers are
+   whole, came before, for another request. Where all have one number it says nothing, nor on a new connection, nor of
+   an answer that a cache (which says its age) has kept with its number. */
+static int tl_curl_is_stale(tl_curl_transfer *t)
 {
     static const char *const names[] = {"x-amz-request-id", "x-ms-request-id", "x-guploader-uploadid"};
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     tl_curl *c = t->curl;
-    tl_span id;
+    tl_span head, id;
+    long connects = 0;
     size_t i;
+    head.data = t->head;
+    head.size = t->head_size;
     id.data = NULL;
     for (i = 0; i < 3 && id.data == NULL; i++)
-        id = tl_http_header_value(line, names[i]);
+        id = tl_http_header_value(head, names[i]);
     if (id.data == NULL || id.size == 0 || t->named)
         return 0;
-    t->named = 1; /* some send it twice in one answer */
+    t->named = 1; /* behind the body other headers may follow */
     for (i = 0; i < id.size; i++)
         hash = (hash ^ (uint8_t)id.data[i]) * UINT64_C(0x100000001b3);
     hash |= 1;
+    curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connects);
     for (i = 0; i < TL_CURL_IDS; i++)
         if (c->ids[i] == hash)
-            return c->id_kinds > 1;
+            return c->id_kinds > 1 && connects == 0 && tl_http_header_value(head, "age").data == NULL;
     c->id_kinds += c->id_kinds < 2;
     c->ids[c->id_at++ % TL_CURL_IDS] = hash;
     return 0;
@@ -225,19 +232,17 @@ static int tl_curl_is_stale(tl_curl_transfer *t, tl_span line)
 static size_t tl_curl_on_header(char *data, size_t one, size_t n, void *user)
 {
     tl_curl_transfer *t = (tl_curl_transfer *)user;
-    tl_span line;
     (void)one;
     if (n >= 5 && memcmp(data, "HTTP/", 5) == 0) {
         t->head_size = t->body_size = 0; /* what came before was a 100, or a redirect */
         t->named = 0;
     }
-    line.data = data;
-    line.size = n;
-    t->stale |= tl_curl_is_stale(t, line);
-    if (t->stale || t->head_size + n > TL_CURL_HEAD)
+    if (t->head_size + n > TL_CURL_HEAD)
         return 0; /* and the connection is closed */
     t->no_memory |= !tl_curl_append(&t->head, &t->head_size, &t->head_capacity, data, n);
-    return t->no_memory ? 0 : n;
+    if (!t->no_memory && (data[0] == '\r' || data[0] == '\n')) /* the headers' end */
+        t->stale |= tl_curl_is_stale(t);
+    return t->no_memory || t->stale ? 0 : n;
 }
 
 /* Bytes of an object or a listing up to what is accepted; of all else the beginning. */
@@ -371,6 +376,8 @@ static void tl_curl_method(tl_curl_transfer *t)
     const tl_request *r = &t->request;
     CURL *e = t->easy;
     int plain = tl_http_scheme(r->key) == TL_HTTP_PLAIN;
+    if (t->fresh || (r->kind == TL_PUT && r->condition != TL_ALWAYS))
+        curl_easy_setopt(e, CURLOPT_FRESH_CONNECT, 1L);
     curl_easy_setopt(e, CURLOPT_URL, t->call.url);
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, t->lines);
     if (r->kind == TL_PUT) {
@@ -378,8 +385,6 @@ static void tl_curl_method(tl_curl_transfer *t)
         curl_easy_setopt(e, CURLOPT_INFILESIZE_LARGE, (curl_off_t)r->body_size);
         curl_easy_setopt(e, CURLOPT_READFUNCTION, tl_curl_on_read); /* and no way to rewind it */
         curl_easy_setopt(e, CURLOPT_READDATA, (void *)t);
-        if (r->condition != TL_ALWAYS)
-            curl_easy_setopt(e, CURLOPT_FRESH_CONNECT, 1L);
     } else if (r->kind == TL_DELETE) {
         curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, "DELETE");
     } else {
@@ -539,6 +544,11 @@ static int tl_curl_again(tl_curl_transfer *t, const tl_http_answer *a, int64_t *
     int unknown = c->outcome == TL_OUTCOME_UNKNOWN;
     int safe = t->request.kind != TL_PUT || t->request.condition == TL_ALWAYS;
     int64_t most;
+    if (t->stale && safe && !t->fresh) { /* a cache that does not say so may have answered: ask where it cannot be */
+        t->fresh = 1;
+        *delay = 0;
+        return 1;
+    }
     if (t->tries > t->curl->options.retries || c->retry_ms < 0 || (c->outcome != TL_OUTCOME_FAILED && !unknown))
         return 0;
     if (unknown && !safe) /* a put with a condition that may be in: whoever asked reads it back */
@@ -770,9 +780,12 @@ TL_API tl_status tl_curl_run(tl_curl *curl, tl_op *op)
 
 TL_API void tl_curl_cancel(tl_curl *curl, tl_op *op)
 {
-    tl_curl_transfer *t = curl->transfers;
+    tl_curl_transfer *t;
+    for (t = curl->transfers; t != NULL; t = t->next) /* those that are out now: a completion may send more */
+        t->given_up |= t->op == op && t->request.token != 0;
+    t = curl->transfers;
     while (t != NULL)
-        if (t->op == op && t->request.token != 0) {
+        if (t->given_up) {
             tl_curl_end(t, TL_OUTCOME_CANCELLED, "cancelled");
             t = curl->transfers;
         } else {

@@ -33,7 +33,9 @@ TL_API void tl_uv_cancel(tl_uv *uv, tl_op *op);
 /* Operations that run. */
 TL_API uint32_t tl_uv_running(const tl_uv *uv);
 
-/* Frees the driver, when the loop has run for the last callbacks of its handles; every operation must have ended. */
+/* Every operation must have ended; it may be called from the `done` of the last. The driver is freed when the loop has
+   run on: `fs` stays until then, for files that nobody waits for. HTTP requests that nobody waits for are sent on by
+   tl_curl_close, which is not to be called from `done`. */
 TL_API void tl_uv_close(tl_uv *uv);
 #endif /* TIMELAKE_UV_H */
 
@@ -47,6 +49,7 @@ TL_API void tl_uv_close(tl_uv *uv);
 typedef struct tl_uv_task {
     struct tl_uv_task *next, **at; /* of the driver's list, and where it points here */
     struct tl_uv *uv;
+    uint64_t number;
     tl_op *op;
     tl_uv_done done;
     void *user;
@@ -78,13 +81,16 @@ struct tl_uv {
     const tl_fs *fs;
     tl_uv_task *tasks;
     uint32_t running;
+    uint64_t started;
+    struct tl_uv_socket *sockets;
     uv_timer_t socket_timer; /* libcurl's */
     uv_timer_t turn_timer;   /* for tl_curl_turn */
-    int handles; /* of this driver that are not closed yet */
+    size_t holds; /* timers that are not closed yet, and file requests on their way: freed with the last */
 };
 
 typedef struct tl_uv_socket {
     uv_poll_t poll;
+    struct tl_uv_socket *next, **at; /* as of a task */
     tl_uv *uv;
     curl_socket_t socket;
 } tl_uv_socket;
@@ -147,17 +153,24 @@ static void tl_uv_free_handle(uv_handle_t *handle)
     free(handle->data);
 }
 
+static void tl_uv_drop_socket(tl_uv_socket *s)
+{
+    *s->at = s->next;
+    if (s->next != NULL)
+        s->next->at = s->at;
+    curl_multi_assign((CURLM *)tl_curl_multi(s->uv->curl), s->socket, NULL);
+    uv_poll_stop(&s->poll);
+    uv_close((uv_handle_t *)&s->poll, tl_uv_free_handle);
+}
+
 static int tl_uv_set_socket(CURL *easy, curl_socket_t socket, int what, void *user, void *known)
 {
     tl_uv *uv = (tl_uv *)user;
     tl_uv_socket *s = (tl_uv_socket *)known;
     (void)easy;
     if (what == CURL_POLL_REMOVE) {
-        if (s != NULL) {
-            uv_poll_stop(&s->poll);
-            uv_close((uv_handle_t *)&s->poll, tl_uv_free_handle);
-        }
-        curl_multi_assign((CURLM *)tl_curl_multi(uv->curl), socket, NULL);
+        if (s != NULL)
+            tl_uv_drop_socket(s);
         return 0;
     }
     if (s == NULL) {
@@ -169,6 +182,11 @@ static int tl_uv_set_socket(CURL *easy, curl_socket_t socket, int what, void *us
         s->poll.data = s;
         s->uv = uv;
         s->socket = socket;
+        s->next = uv->sockets;
+        s->at = &uv->sockets;
+        if (s->next != NULL)
+            s->next->at = &s->next;
+        uv->sockets = s;
         curl_multi_assign((CURLM *)tl_curl_multi(uv->curl), socket, s);
     }
     uv_poll_start(&s->poll, (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0),
@@ -177,6 +195,12 @@ static int tl_uv_set_socket(CURL *easy, curl_socket_t socket, int what, void *us
 }
 
 /* ---- folders: libuv's threads ---- */
+
+static void tl_uv_let_go(tl_uv *uv)
+{
+    if (--uv->holds == 0)
+        free(uv);
+}
 
 static void tl_uv_serve(uv_work_t *work)
 {
@@ -188,6 +212,7 @@ static void tl_uv_served(uv_work_t *work, int status)
 {
     tl_uv_work *w = (tl_uv_work *)work->data, **at;
     tl_uv_task *task = w->task;
+    tl_uv *uv = w->uv;
     tl_completion c;
     if (task != NULL) {
         for (at = &task->works; *at != w; at = &(*at)->next)
@@ -199,6 +224,7 @@ static void tl_uv_served(uv_work_t *work, int status)
     if (status == 0)
         tl_fs_answer_free(&w->answer);
     free(w);
+    tl_uv_let_go(uv);
 }
 
 static void tl_uv_own(tl_span *span, char **at)
@@ -228,6 +254,7 @@ static int tl_uv_submit_file(tl_uv_task *task, const tl_request *r)
         free(w);
         return 0;
     }
+    task->uv->holds++;
     if (r->token != 0) {
         w->task = task;
         w->next = task->works;
@@ -256,6 +283,7 @@ static int tl_uv_sleep_for(tl_uv_task *task, const tl_request *r)
     int64_t now = tl_fs_now();
     if (s == NULL)
         return 0;
+    uv_update_time(task->uv->loop); /* timers count from the loop's time, which stands still while callbacks run */
     s->task = task;
     s->token = r->token;
     s->next = task->sleeps;
@@ -313,6 +341,7 @@ TL_API tl_status tl_uv_start(tl_uv *uv, tl_op *op, tl_uv_done done, void *user)
     if (task == NULL)
         return TL_NO_MEMORY;
     task->uv = uv;
+    task->number = ++uv->started;
     task->op = op;
     task->done = done;
     task->user = user;
@@ -337,15 +366,17 @@ TL_API void tl_uv_cancel(tl_uv *uv, tl_op *op)
 {
     tl_uv_task *task = uv->tasks;
     tl_uv_work *w;
+    uint64_t number;
     while (task != NULL && task->op != op)
         task = task->next;
     if (task == NULL)
         return;
+    number = task->number;
     for (w = task->works; w != NULL; w = w->next)
         (void)uv_cancel((uv_req_t *)&w->work); /* those that no thread has begun: tl_uv_served comes from the loop */
     tl_cancel(op, tl_fs_now());
-    for (task = uv->tasks; task != NULL && task->op != op; task = task->next)
-        continue;
+    for (task = uv->tasks; task != NULL && task->number != number; task = task->next)
+        continue; /* it may be gone now, and the same operation begun anew */
     if (task != NULL && uv->curl != NULL)
         tl_curl_cancel(uv->curl, op);
 }
@@ -364,7 +395,7 @@ TL_API tl_uv *tl_uv_open(uv_loop_t *loop, tl_curl *curl, const tl_fs *fs)
     uv->loop = loop;
     uv->curl = curl;
     uv->fs = fs;
-    uv->handles = 2;
+    uv->holds = 2;
     uv_timer_init(loop, &uv->socket_timer);
     uv_timer_init(loop, &uv->turn_timer);
     uv->socket_timer.data = uv->turn_timer.data = uv;
@@ -379,9 +410,7 @@ TL_API tl_uv *tl_uv_open(uv_loop_t *loop, tl_curl *curl, const tl_fs *fs)
 
 static void tl_uv_closed(uv_handle_t *handle)
 {
-    tl_uv *uv = (tl_uv *)handle->data;
-    if (--uv->handles == 0)
-        free(uv);
+    tl_uv_let_go((tl_uv *)handle->data);
 }
 
 TL_API void tl_uv_close(tl_uv *uv)
@@ -391,6 +420,8 @@ TL_API void tl_uv_close(tl_uv *uv)
         return;
     if (uv->curl != NULL) {
         multi = (CURLM *)tl_curl_multi(uv->curl);
+        while (uv->sockets != NULL)
+            tl_uv_drop_socket(uv->sockets);
         curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, (curl_socket_callback)NULL);
         curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, (curl_multi_timer_callback)NULL);
     }
