@@ -221,6 +221,10 @@ $(BUILD)/follow_uv: examples/follow_uv.c $(DEPS)
 wasm: timelake.h
 	@tools/wasm
 
+##   make wasm-test  its tests: Node 20, npm's apache-arrow
+wasm-test: wasm tool
+	@tools/wasm-test
+
 # ---- checks of the source ----
 ##   make rooms      a room calls only rooms above it
 rooms:
@@ -271,7 +275,7 @@ help:
 	@sed -n 's/^##//p' Makefile
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
-.PHONY: demo wasm follow_uv all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-protocol bench-stores bench-probe bench-cost tsan rooms \
+.PHONY: demo wasm wasm-test follow_uv all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-protocol bench-stores bench-probe bench-cost tsan rooms \
         tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
 
 print-%: # a variable, for tools/

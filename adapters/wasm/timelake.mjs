@@ -1,0 +1,842 @@
+/* Timelake tables from JavaScript: browsers, Node, Deno, workers. docs/javascript.md is the manual, timelake.d.ts has the
+   types. timelake.wasm (`make wasm`) is timelake.h; this file is its fetch adapter and hands out what it decodes.
+
+   Numbers below are members of the header's structs on wasm32, which timelake_wasm.c asserts. */
+
+const TURN = ['wants', 'waits', 'done', 'none', 'failed'];
+const KIND = ['GET', 'HEAD', 'LIST', 'PUT', 'DELETE', 'SLEEP'];
+const PURPOSE = ['other', 'head', 'hint', 'listing', 'check', 'metadata', 'manifest list', 'manifest', 'index', 'data',
+  'commit', 'clean-up', 'object', 'probe', 'boundary', 'pause', 'warm'];
+const OUTCOME = { ok: 0, not_found: 1, not_modified: 2, unsupported: 4, failed: 5, cancelled: 7 };
+const COMPARE = { '=': 0, '==': 0, '<': 1, '<=': 2, '>': 3, '>=': 4, in: 5, 'is null': 6, 'is not null': 7 };
+const WHOLE = 0xffffffffffffffffn, FOREVER = 0x7fffffffffffffffn;
+const ABSENT = 50, CANCELLED = 61, MAY_COME_BACK = new Set([408, 425, 429, 500, 502, 503, 504]);
+const utf8 = new TextDecoder(), encoder = new TextEncoder();
+
+/** Why something failed: `code` is a word ("absent", "corrupt", "store", ...), `position` the byte in the object `key`. */
+export class TimelakeError extends Error {
+  constructor(code, message, more = {}) {
+    super(message);
+    this.name = 'TimelakeError';
+    this.code = code;
+    this.position = more.position ?? null;
+    this.key = more.key ?? null;
+    this.httpStatus = more.httpStatus ?? null;
+  }
+}
+
+/* An unsigned 64-bit number: a bigint where a number would lose digits. */
+function unsigned(value) {
+  const n = BigInt.asUintN(64, value);
+  return n <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(n) : n;
+}
+
+/* ---- the module: memory, texts, errors ---- */
+
+class Module {
+  constructor(instance) {
+    this.x = instance.exports;
+  }
+  get bytes() { return new Uint8Array(this.x.memory.buffer); }
+  get view() { return new DataView(this.x.memory.buffer); }
+  u32(at) { return this.view.getUint32(at, true); }
+  u64(at) { return this.view.getBigUint64(at, true); }
+  i64(at) { return this.view.getBigInt64(at, true); }
+  text(at, size) { return utf8.decode(new Uint8Array(this.x.memory.buffer, at, size)); }
+  /* A C string. */
+  string(at) {
+    at >>>= 0;
+    if (at === 0) return null;
+    const bytes = this.bytes;
+    return this.text(at, bytes.indexOf(0, at) - at);
+  }
+  /* A span of text; null when it is absent. */
+  span(at) {
+    at >>>= 0;
+    const data = this.u32(at);
+    return data === 0 ? null : this.text(data, this.u32(at + 4));
+  }
+  spanBytes(at) {
+    at >>>= 0;
+    return this.u32(at) === 0 ? null : this.bytes.slice(this.u32(at), this.u32(at) + this.u32(at + 4));
+  }
+  /* A copy of bytes in the module's memory. */
+  put(bytes) {
+    const at = this.x.alloc(bytes.length) >>> 0;
+    if (at === 0) throw new TimelakeError('no memory', `no memory for ${bytes.length} bytes`);
+    this.bytes.set(bytes, at);
+    return at;
+  }
+  /* Calls with a text in memory, which is freed afterwards. */
+  with(text, call) {
+    const bytes = typeof text === 'string' ? encoder.encode(text) : text;
+    const at = this.put(bytes);
+    try { return call(at, bytes.length); } finally { this.x.free(at, bytes.length); }
+  }
+  error(at = this.x.error(), more = {}) {
+    at >>>= 0;
+    const position = this.u64(at + 8);
+    const text = this.string(this.u32(at + 4)) ?? 'failed';
+    return new TimelakeError(this.string(this.x.status_text(this.u32(at))), more.store ? `${text}: ${more.store}` : text,
+      { position: position === WHOLE ? null : Number(position), ...more });
+  }
+  check(address) {
+    address >>>= 0;
+    if (address === 0) throw this.error();
+    return address;
+  }
+}
+
+/* ---- Arrow arrays: struct ArrowSchema and struct ArrowArray in the module's memory ---- */
+
+const PLAIN = {
+  n: ['null'], b: ['bool'], c: ['int8', Int8Array], C: ['uint8', Uint8Array], s: ['int16', Int16Array],
+  S: ['uint16', Uint16Array], i: ['int32', Int32Array], I: ['uint32', Uint32Array], l: ['int64', BigInt64Array],
+  L: ['uint64', BigUint64Array], e: ['halffloat', Uint16Array], f: ['float', Float32Array], g: ['double', Float64Array],
+  u: ['string'], U: ['large_string'], vu: ['string_view'], z: ['binary'], Z: ['large_binary'], vz: ['binary_view'],
+  tdD: ['date32[day]', Int32Array], tdm: ['date64[ms]', BigInt64Array], tiM: ['month_interval', Int32Array],
+  tiD: ['day_time_interval'], tin: ['month_day_nano_interval'],
+};
+const UNIT = { s: 's', m: 'ms', u: 'us', n: 'ns' };
+
+function readMetadata(m, at) {
+  const out = {};
+  if (at === 0) return out;
+  const view = m.view;
+  let n = view.getInt32(at, true), p = at + 4;
+  const next = () => {
+    const size = view.getInt32(p, true), text = m.text(p + 4, size);
+    p += 4 + size;
+    return text;
+  };
+  for (; n > 0; n--) {
+    const key = next();
+    out[key] = next();
+  }
+  return out;
+}
+
+/* What a schema node says: name, nullable, type as pyarrow spells it, the typed array of its values, children. */
+function readField(m, at) {
+  const format = m.string(m.u32(at)), flags = Number(m.i64(at + 16)), count = Number(m.i64(at + 24));
+  const list = m.u32(at + 32), dictionary = m.u32(at + 36);
+  const children = Array.from({ length: count }, (_, i) => readField(m, m.u32(list + 4 * i)));
+  const field = { name: m.string(m.u32(at + 4)) ?? '', nullable: (flags & 2) !== 0, metadata: readMetadata(m, m.u32(at + 8)),
+    format, children, size: 0, scale: 0, dictionary: dictionary === 0 ? null : readField(m, dictionary) };
+  const inner = () => `<${children.map((c) => `${c.name}: ${c.type}${c.nullable ? '' : ' not null'}`).join(', ')}>`;
+  const kind = format[0] === 't' ? format.slice(0, 2) : format.slice(0, 2) === 'd:' ? 'd' : format.split(':')[0];
+  if (PLAIN[format]) {
+    [field.type, field.array] = PLAIN[format];
+  } else if (kind === 'd') {
+    const [precision, scale, bits] = format.slice(2).split(',').map(Number);
+    Object.assign(field, { type: `decimal${bits ?? 128}(${precision}, ${scale})`, scale, size: (bits ?? 128) / 8 });
+  } else if (kind === 'tt') {
+    const wide = format[2] === 'u' || format[2] === 'n';
+    Object.assign(field, { type: `time${wide ? 64 : 32}[${UNIT[format[2]]}]`, array: wide ? BigInt64Array : Int32Array });
+  } else if (kind === 'ts') {
+    const zone = format.slice(4);
+    Object.assign(field, { type: `timestamp[${UNIT[format[2]]}${zone ? `, tz=${zone}` : ''}]`, array: BigInt64Array });
+  } else if (kind === 'tD') {
+    Object.assign(field, { type: `duration[${UNIT[format[2]]}]`, array: BigInt64Array });
+  } else if (kind === 'w') {
+    field.size = Number(format.slice(2));
+    field.type = `fixed_size_binary[${field.size}]`;
+  } else if (kind === '+m') {
+    const [key, value] = children[0].children;
+    field.type = `map<${key.type}, ${value.type}${value.nullable ? '' : ' not null'}${(flags & 4) !== 0 ? ', keys_sorted' : ''}>`;
+  } else {
+    const word = { '+s': 'struct', '+l': 'list', '+L': 'large_list', '+w': 'fixed_size_list' }[kind] ?? format;
+    field.size = kind === '+w' ? Number(format.slice(3)) : 0;
+    field.type = word + inner() + (kind === '+w' ? `[${field.size}]` : '');
+  }
+  if (field.dictionary) {
+    field.type = `dictionary<values=${field.dictionary.type}, indices=${field.type}, ordered=${flags & 1}>`;
+  }
+  return field;
+}
+
+function halfFloat(h) {
+  const sign = h & 0x8000 ? -1 : 1, exponent = (h >> 10) & 31, fraction = h & 1023;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
+}
+
+function decimalText(value, scale) {
+  const sign = value < 0n ? '-' : '';
+  const digits = (value < 0n ? -value : value).toString();
+  if (scale <= 0) return sign + digits + (value === 0n ? '' : '0'.repeat(-scale));
+  const padded = digits.padStart(scale + 1, '0');
+  return `${sign}${padded.slice(0, -scale)}.${padded.slice(-scale)}`;
+}
+
+/** One run of a column: `values`, `offsets`, `validity` are views of the module's memory where the type has them, made when
+    they are asked for and without a copy. They hold until the next call into the library; `slice()` to keep one. */
+class Chunk {
+  constructor(owner, field, at) {
+    const m = owner.m;
+    Object.assign(this, { owner, field, at, length: Number(m.i64(at)), nullCount: Number(m.i64(at + 8)) });
+    this.offset = Number(m.i64(at + 16));
+    this.dictionary = field.dictionary ? new Chunk(owner, field.dictionary, m.u32(at + 48)) : null;
+    this.children = field.children.map((c, i) => new Chunk(owner, c, m.u32(m.u32(at + 44) + 4 * i)));
+  }
+  buffer(i) { return this.owner.m.u32(this.owner.m.u32(this.at + 40) + 4 * i); }
+  typed(Type, i, from, count) {
+    this.owner.alive();
+    const at = this.buffer(i);
+    return at === 0 || count === 0 ? new Type(0) : new Type(this.owner.m.x.memory.buffer, at + from * Type.BYTES_PER_ELEMENT, count);
+  }
+  get values() { return this.field.array ? this.typed(this.field.array, 1, this.offset, this.length) : undefined; }
+  get wideOffsets() { return ['U', 'Z', '+L'].includes(this.field.format); }
+  get offsets() {
+    if (!['u', 'z', 'U', 'Z', '+l', '+L', '+m'].includes(this.field.format)) return undefined;
+    return this.typed(this.wideOffsets ? BigInt64Array : Int32Array, 1, this.offset, this.length + 1);
+  }
+  /** The bytes of texts and binaries, one after another: value i lies from offsets[i] to offsets[i + 1]. */
+  get data() {
+    if (!['u', 'z', 'U', 'Z'].includes(this.field.format)) return undefined;
+    const offsets = this.offsets;
+    return this.typed(Uint8Array, 2, 0, offsets.length === 0 ? 0 : Number(offsets[this.length]));
+  }
+  /** A bit per value from bit `offset` on, set where it is not null; undefined: no nulls. */
+  get validity() {
+    if (this.field.format === 'n' || this.buffer(0) === 0) return undefined;
+    return this.typed(Uint8Array, 0, 0, (this.offset + this.length + 7) >> 3);
+  }
+  isNull(i) {
+    if (this.field.format === 'n') return true;
+    const at = this.buffer(0), j = i + this.offset;
+    return at !== 0 && (this.owner.m.bytes[at + (j >> 3)] >> (j & 7) & 1) === 0;
+  }
+  /** Value i: number, bigint (64 bits), boolean, string, Uint8Array (a copy), decimals as text, nested ones as arrays and
+      objects, maps as [key, value] pairs; null. */
+  get(i) {
+    this.owner.alive();
+    if (!(i >= 0 && i < this.length) || this.isNull(i)) return null;
+    const m = this.owner.m, { format, size } = this.field, j = i + this.offset;
+    if (this.dictionary) return this.dictionary.get(Number(this.values[i]));
+    const raw = (at, n, text) => (text ? m.text(at, n) : m.bytes.slice(at, at + n));
+    if (format === 'e') return halfFloat(this.values[i]);
+    if (this.field.array) return this.values[i];
+    switch (format) {
+      case 'b': return (m.bytes[this.buffer(1) + (j >> 3)] >> (j & 7) & 1) === 1;
+      case 'u': case 'z': case 'U': case 'Z': {
+        const offsets = this.offsets, from = Number(offsets[i]), to = Number(offsets[i + 1]);
+        return raw(this.buffer(2) + from, to - from, format === 'u' || format === 'U');
+      }
+      case 'vu': case 'vz': {
+        const at = this.buffer(1) + 16 * j, n = m.u32(at);
+        return raw(n <= 12 ? at + 4 : this.buffer(2 + m.u32(at + 8)) + m.u32(at + 12), n, format === 'vu');
+      }
+      case 'tiD': { const v = this.typed(Int32Array, 1, 2 * j, 2); return [v[0], v[1]]; }
+      case 'tin': { const at = this.buffer(1) + 16 * j; return [m.view.getInt32(at, true), m.view.getInt32(at + 4, true), m.i64(at + 8)]; }
+      case '+s': return Object.fromEntries(this.children.map((c) => [c.field.name, c.get(j)]));
+      case '+l': case '+L': case '+m': {
+        const offsets = this.offsets, [child] = this.children, out = [];
+        for (let k = Number(offsets[i]); k < Number(offsets[i + 1]); k++) {
+          out.push(format === '+m' ? child.children.map((c) => c.get(k + child.offset)) : child.get(k));
+        }
+        return out;
+      }
+      default:
+    }
+    if (format[0] === 'w') return raw(this.buffer(1) + size * j, size, false);
+    if (format.startsWith('+w')) return Array.from({ length: size }, (_, k) => this.children[0].get(j * size + k));
+    if (format.startsWith('d:')) {
+      let value = 0n;
+      for (let k = size - 4; k >= 0; k -= 4) value = value << 32n | BigInt(m.u32(this.buffer(1) + size * j + k));
+      return decimalText(BigInt.asIntN(size * 8, value), this.field.scale);
+    }
+    throw new TimelakeError('unsupported', `no values of type ${this.field.type}`);
+  }
+}
+
+/** A column of a section: the same over all its chunks. */
+class Column {
+  constructor(field, chunks) {
+    Object.assign(this, { name: field.name, type: field.type, nullable: field.nullable, metadata: field.metadata, chunks });
+    this.length = chunks.reduce((n, c) => n + c.length, 0);
+  }
+  /** The values as one typed array: a view of the memory where there is one chunk, else a copy. */
+  get values() {
+    if (this.chunks.length === 1) return this.chunks[0].values;
+    const parts = this.chunks.map((c) => c.values);
+    if (parts.length === 0 || parts[0] === undefined) return undefined;
+    const all = new parts[0].constructor(this.length);
+    let at = 0;
+    for (const p of parts) { all.set(p, at); at += p.length; }
+    return all;
+  }
+  get(i) {
+    for (const c of this.chunks) {
+      if (i < c.length) return c.get(i);
+      i -= c.length;
+    }
+    return null;
+  }
+  toArray() { return this.chunks.flatMap((c) => Array.from({ length: c.length }, (_, i) => c.get(i))); }
+}
+
+/** A named table of a head: schema, rows, columns. Columns are decompressed and checked when first asked for. */
+class Section {
+  constructor(owner, at) {
+    const m = owner.m, schema = m.x.section_schema(at) >>> 0;
+    Object.assign(this, { owner, at, name: m.span(m.x.section_name(at)) ?? '', rows: Number(m.x.section_rows(at)) });
+    this.root = readField(m, schema);
+    this.fields = this.root.children.map(({ name, type, nullable, metadata }) => ({ name, type, nullable, metadata }));
+    this.metadata = this.root.metadata;
+  }
+  columns() {
+    this.owner.alive();
+    if (!this.opened) {
+      const m = this.owner.m, count = m.x.section_batches(this.at), chunks = [];
+      for (let i = 0; i < count; i++) {
+        const batch = m.x.section_batch(this.at, i) >>> 0;
+        if (batch === 0) throw this.owner.spoiled(m.error());
+        this.owner.batches.push(batch);
+        chunks.push(new Chunk(this.owner, this.root, batch).children);
+      }
+      this.opened = this.root.children.map((f, i) => new Column(f, chunks.map((c) => c[i])));
+    }
+    return this.opened;
+  }
+  column(name) { return this.columns().find((c) => c.name === name) ?? null; }
+  /** All rows as objects. */
+  toRows() {
+    const columns = this.columns();
+    const values = columns.map((c) => c.toArray());
+    return Array.from({ length: this.rows }, (_, i) => Object.fromEntries(columns.map((c, k) => [c.name, values[k][i]])));
+  }
+  /** A complete Arrow IPC stream, not compressed: `tableFromIPC(section.toIPC())`, DuckDB's `insertArrowFromIPCStream`. */
+  toIPC() {
+    this.owner.alive();
+    const m = this.owner.m, out = m.x.section_ipc(this.at) >>> 0;
+    if (out === 0) throw this.owner.spoiled(m.error());
+    const bytes = m.spanBytes(out) ?? new Uint8Array(0);
+    m.x.buffer_free(out);
+    return bytes;
+  }
+}
+
+/** What a head holds; tables are heads too. */
+class Document {
+  constructor(m, free) {
+    Object.assign(this, { m, batches: [], closed: false });
+    this.release = () => {
+      for (const batch of this.batches) m.x.batch_free(batch);
+      free();
+    };
+  }
+  alive() {
+    if (this.closed) throw new TimelakeError('misuse', 'this table is closed');
+  }
+  spoiled(error) { return error; }
+  get sections() {
+    this.alive();
+    if (!this.known) {
+      const count = this.m.x.head_sections(this.head);
+      this.known = Array.from({ length: count }, (_, i) => new Section(this, this.m.x.head_section(this.head, i) >>> 0));
+    }
+    return this.known;
+  }
+  section(name) { return this.sections.find((s) => s.name === name) ?? null; }
+  get properties() {
+    this.alive();
+    const out = {};
+    for (let i = 0; i < this.m.x.head_properties(this.head); i++) {
+      const at = this.m.x.head_property(this.head, i) >>> 0;
+      out[this.m.span(at)] = this.m.span(at + 8) ?? '';
+    }
+    return out;
+  }
+  /** Frees it; what was handed out as typed arrays is gone. */
+  close() {
+    if (this.closed) return;
+    this.closed = true;
+    this.release();
+  }
+  [Symbol.dispose ?? Symbol.for('dispose')]() { this.close(); }
+}
+
+/** A head object. */
+class Head extends Document {
+  constructor(m, at) {
+    super(m, () => m.x.head_free(at));
+    Object.assign(this, { head: at, version: unsigned(m.x.head_version(at)), codec: m.span(m.x.head_codec(at)) ?? '' });
+  }
+}
+
+/* ---- tables ---- */
+
+const SOURCE = ['head', 'chain', 'commit'];
+
+function readFile(m, at) {
+  const has = (i) => m.bytes[at + i] === 1, view = m.view;
+  return {
+    path: m.span(at), size: unsigned(m.u64(at + 8)), records: unsigned(m.u64(at + 16)), snapshotId: m.i64(at + 24),
+    sequenceNumber: m.i64(at + 32), fileSequenceNumber: m.i64(at + 40), partition: has(56) ? view.getInt32(at + 48, true) : null,
+    sortOrderId: has(57) ? view.getInt32(at + 52, true) : null,
+  };
+}
+
+/** One version of a table. */
+class Table extends Document {
+  constructor(lake, at, load) {
+    const m = lake.m;
+    super(m, () => m.x.table_drop(at));
+    const why = m.x.load_why(load) >>> 0;
+    Object.assign(this, {
+      lake, at, head: m.x.table_head(at) >>> 0, version: unsigned(m.x.table_version(at)), source: SOURCE[m.x.table_source(at)],
+      location: m.span(m.x.table_location(at)), unchecked: m.x.load_unchecked(load) === 1, opened: null, roundTrips: 0,
+      requests: [], whyNoHead: m.u32(why) === 0 ? null : m.error(why).message,
+    });
+    const interval = m.x.table_interval(at);
+    this.checkIntervalMs = interval === FOREVER ? Infinity : Number(interval);
+  }
+  spoiled(error) { /* a corrupt section: the next open takes the metadata chain */
+    if (['corrupt', 'truncated', 'checksum'].includes(error.code)) this.m.x.table_bar(this.lake.at, this.at);
+    return error;
+  }
+  /** The text of vN.metadata.json. */
+  get metadataText() {
+    this.alive();
+    return this.m.span(this.m.x.table_metadata(this.at));
+  }
+  /** That parsed. Ids beyond 2^53 lose digits in JSON.parse: `metadataText` and files() have them whole. */
+  get metadata() { return JSON.parse(this.metadataText); }
+  /** The live data files. */
+  files() { return this.plan().files; }
+  /** The files that may hold a row that meets all conditions, newest partition first. A condition is
+      [column, '=' | '<' | '<=' | '>' | '>=', value], [column, 'in', values], [column, 'is null' | 'is not null'].
+      Values: number, bigint, boolean, string (also of dates, times, decimals), Date (of timestamps). */
+  plan(conditions = []) {
+    this.alive();
+    const m = this.m, taken = [];
+    const text = (s) => {
+      const bytes = encoder.encode(s), at = m.put(bytes);
+      taken.push([at, bytes.length]);
+      return [at, bytes.length];
+    };
+    try {
+      const filter = m.x.filter_new(this.at) >>> 0;
+      for (const [column, compare, value] of conditions) {
+        const code = COMPARE[String(compare).toLowerCase()];
+        if (code === undefined) throw new TimelakeError('misuse', `no comparison ${compare}`);
+        const values = code === 5 ? [...value] : code > 5 ? [] : [value];
+        const [name, size] = text(column), at = m.put(new Uint8Array(32 * values.length));
+        taken.push([at, 32 * values.length]);
+        values.forEach((v, i) => writeValue(m, at + 32 * i, v, text));
+        m.x.filter_add(filter, name, size, code, at, values.length);
+      }
+      const plan = m.x.plan_new(this.at, filter) >>> 0;
+      if (plan === 0) throw this.spoiled(m.error());
+      const first = m.u32(plan), count = m.u32(plan + 4);
+      const files = Array.from({ length: count }, (_, i) => ({ ...readFile(m, first + 80 * i), footer: m.spanBytes(first + 80 * i + 72) }));
+      const out = { files, skipped: m.u32(plan + 8) };
+      m.x.plan_free(plan);
+      return out;
+    } finally {
+      for (const [at, size] of taken) m.x.free(at, size);
+    }
+  }
+  /** The newest row per series, from the index in the head and without a request; null when the head has none. */
+  latest() {
+    this.alive();
+    const at = this.m.x.table_last_values(this.at) >>> 0;
+    if (at !== 0) return (this.last ??= new Section(this, at)).toRows();
+    const error = this.m.error();
+    if (error.code === 'absent') return null;
+    throw this.spoiled(error);
+  }
+  /** Where to fetch an object of this table, a data file's `path` for one: what `roots` and `locate` make of its key. */
+  url(key) { return this.lake.locate(key, 'GET'); }
+  /** The newest version: this one, or one that was committed since. */
+  check(options = {}) { return this.lake.open(this.opened, { cacheMs: 0, ...options, defer: false }); }
+}
+
+function writeValue(m, at, value, text) {
+  let v = value;
+  const kind = typeof v === 'boolean' ? 0 : typeof v === 'bigint' || Number.isSafeInteger(v) ? 1 : typeof v === 'number' ? 2
+    : v instanceof Date ? 3 : typeof v === 'string' ? 4 : -1;
+  if (kind < 0) throw new TimelakeError('misuse', `no value of a condition: ${value}`);
+  if (kind === 3) v = BigInt(value.getTime()) * 1000n;
+  const span = kind === 4 ? text(v) : null; /* may move the memory: before the view */
+  const view = m.view;
+  view.setUint32(at, kind, true);
+  if (kind === 0 || kind === 1 || kind === 3) view.setBigInt64(at + 8, BigInt(v), true);
+  if (kind === 2) view.setFloat64(at + 16, v, true);
+  if (span) { view.setUint32(at + 24, span[0], true); view.setUint32(at + 28, span[1], true); }
+}
+
+/* ---- the fetch adapter ---- */
+
+/* A key is literal text: everything that is not plain in a path is encoded. */
+function encodeKey(key) {
+  const [, start, path] = /^([a-z][a-z0-9+.-]*:\/\/[^/]*)(.*)$/is.exec(key) ?? [null, '', key];
+  return start + path.split('/').map((s) => encodeURIComponent(s).replace(/%(3D|2B|3A|40|2C|24|26|3B)/g, decodeURIComponent)).join('/');
+}
+
+function readRequest(m) {
+  const at = m.x.request() >>> 0;
+  return {
+    token: m.u64(at), kind: KIND[m.u32(at + 8)], condition: m.u32(at + 12), key: m.span(at + 16) ?? '', etag: m.span(at + 24),
+    offset: m.u64(at + 32), length: m.u64(at + 40), accept: m.u64(at + 48), round: m.u32(at + 76),
+    purpose: PURPOSE[m.u32(at + 96)], maxKeys: m.u32(at + 72), page: m.span(at + 80),
+  };
+}
+
+/* The body of an answer, at most `accept` bytes of it; whole, or an error. */
+async function readBody(response, accept, control) {
+  const promised = response.headers.get('content-encoding') ? null : response.headers.get('content-length');
+  const chunks = [];
+  let size = 0;
+  if (response.body?.getReader) {
+    for (const reader = response.body.getReader(); ;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      size += value.length;
+      if (BigInt(size) > accept) {
+        control.abort();
+        throw new Error(`more than ${accept} bytes`);
+      }
+      chunks.push(value);
+    }
+  } else {
+    chunks.push(new Uint8Array(await response.arrayBuffer()));
+    size = chunks[0].length;
+  }
+  if (promised !== null && Number(promised) !== size) throw new Error(`cut: ${size} of ${promised} bytes`);
+  return { chunks, size };
+}
+
+/* Sends one request; what comes back never throws. */
+async function send(lake, request, signal) {
+  const failed = (text, retry, status = null) => ({ outcome: 'failed', text, retryMs: retry ? lake.retryMs : -1, status });
+  if (request.kind === 'LIST' && lake.list) {
+    return lake.list(request.key, { maxKeys: request.maxKeys, page: request.page, signal }).then(
+      ({ entries, next }) => ({ outcome: 'ok', entries, next }),
+      (error) => (signal.aborted ? { outcome: 'cancelled' } : failed(error.message, false)));
+  }
+  if (request.kind !== 'GET' && request.kind !== 'HEAD') {
+    return { outcome: 'unsupported', text: `no ${request.kind} over fetch without options.list` };
+  }
+  if (signal.aborted) return { outcome: 'cancelled' };
+  const control = new AbortController();
+  const giveUp = () => control.abort();
+  signal.addEventListener('abort', giveUp);
+  try {
+    let target = await lake.locate(request.key, request.kind);
+    if (typeof target === 'string' || target instanceof URL) target = { url: target };
+    const headers = { ...lake.headers, ...target.headers };
+    const ranged = request.kind === 'GET' && (request.length !== WHOLE || request.offset !== 0n);
+    if (ranged) headers.range = `bytes=${request.offset}-${request.length === WHOLE ? '' : request.offset + request.length - 1n}`;
+    if (request.condition === 3) headers['if-none-match'] = request.etag;
+    request.url = String(target.url);
+    const response = await lake.fetch(request.url, { method: request.kind, headers, signal: control.signal, cache: 'no-store' });
+    const status = response.status, etag = response.headers.get('etag');
+    if (status === 404 || status === 410) return { outcome: 'not_found', status };
+    if (status === 304) return { outcome: 'not_modified', status };
+    if (status === 416 && ranged) return { outcome: 'ok', status, size: 0, chunks: [], etag };
+    if (status !== 200 && status !== 206) {
+      return failed(`HTTP ${status}${response.statusText ? ` ${response.statusText}` : ''}`, MAY_COME_BACK.has(status), status);
+    }
+    if (request.kind === 'HEAD') return { outcome: 'ok', status, etag, objectSize: response.headers.get('content-length') };
+    const body = await readBody(response, request.accept, control);
+    return { outcome: 'ok', status, etag, ...body, bodyOffset: status === 206 ? request.offset : 0n };
+  } catch (error) {
+    if (signal.aborted) return { outcome: 'cancelled' };
+    if (error instanceof TimelakeError) return failed(error.message, false);
+    /* Browsers say no more than "Failed to fetch" of a store that does not allow this page. */
+    const more = error instanceof TypeError && request.url
+      ? ` (${new URL(request.url, globalThis.location?.href).origin}: no answer, or one that CORS forbids to read)` : '';
+    return failed(`${error.message}${error.cause?.message ? `: ${error.cause.message}` : ''}${more}`, !control.signal.aborted);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+function complete(lake, op, request, answer) {
+  const m = lake.m;
+  let body = 0;
+  if (answer.chunks) {
+    body = m.x.alloc(answer.size) >>> 0;
+    if (body === 0) answer = { outcome: 'failed', text: `no memory for ${answer.size} bytes`, retryMs: -1 };
+    else {
+      let at = body;
+      for (const c of answer.chunks) { m.bytes.set(c, at); at += c.length; }
+    }
+  }
+  const texts = [answer.etag ?? '', answer.text ?? '', answer.next ?? '', ...(answer.entries ?? []).map((e) => e.key)]
+    .map((t) => encoder.encode(t)).map((t) => [m.put(t), t.length]);
+  const entries = answer.entries?.length ?? 0, list = m.put(new Uint8Array(24 * entries));
+  const at = m.x.completion() >>> 0, view = m.view;
+  view.setBigUint64(at, request.token, true);
+  view.setUint32(at + 8, OUTCOME[answer.outcome], true);
+  view.setBigInt64(at + 16, BigInt(answer.retryMs ?? -1), true);
+  if (answer.chunks) {
+    view.setUint32(at + 24, body, true);
+    view.setUint32(at + 28, answer.size, true);
+    view.setBigUint64(at + 32, answer.bodyOffset ?? 0n, true);
+  }
+  view.setBigUint64(at + 40, answer.objectSize == null ? WHOLE : BigInt(answer.objectSize), true);
+  const span = (to, i) => {
+    view.setUint32(to, texts[i][0], true);
+    view.setUint32(to + 4, texts[i][1], true);
+  };
+  for (const [i, member] of [[0, 48], [1, 72], [2, 64]]) if (texts[i][1] !== 0) span(at + member, i);
+  for (let i = 0; i < entries; i++) {
+    span(list + 24 * i, i + 3);
+    view.setBigUint64(list + 24 * i + 8, BigInt(answer.entries[i].size ?? 0), true);
+  }
+  view.setUint32(at + 56, list, true);
+  view.setUint32(at + 60, entries, true);
+  m.x.complete(op, BigInt(lake.now()));
+  m.x.free(list, 24 * entries);
+  for (const [address, size] of texts) m.x.free(address, size);
+}
+
+/* Drives an operation to its end: resolves with the turn, and notes each request in `log`. */
+function drive(lake, op, signal, log) {
+  const m = lake.m;
+  return new Promise((resolve) => {
+    const control = new AbortController();
+    let timer = null, over = false;
+    const cancel = () => {
+      m.x.cancel(op, BigInt(lake.now()));
+      control.abort();
+      pump();
+    };
+    const start = (request) => {
+      const line = { round: request.round, method: request.kind, purpose: request.purpose, key: request.key, url: null,
+        outcome: null, status: null, reason: null, bytes: 0, start: performance.now(), end: null };
+      log.push(line);
+      lake.onrequest?.(line);
+      send(lake, request, control.signal).then((answer) => {
+        Object.assign(line, { url: request.url ?? null, outcome: answer.outcome, status: answer.status ?? null,
+          reason: answer.text ?? null, bytes: answer.size ?? 0, end: performance.now() });
+        if (request.token === 0n) return;
+        complete(lake, op, request, answer);
+        lake.onrequest?.(line);
+        pump();
+      });
+    };
+    const pump = () => {
+      clearTimeout(timer);
+      while (!over) {
+        const turn = TURN[m.x.step(op, BigInt(lake.now()))];
+        if (turn === 'wants') {
+          const request = readRequest(m);
+          if (request.kind !== 'SLEEP') start(request);
+        } else if (turn === 'waits') {
+          const deadline = m.x.deadline(op);
+          if (deadline !== FOREVER) timer = setTimeout(pump, Math.max(0, Number(deadline) - lake.now()));
+          return;
+        } else {
+          over = true;
+          signal?.removeEventListener('abort', cancel);
+          resolve(turn);
+        }
+      }
+    };
+    if (signal?.aborted) return cancel();
+    signal?.addEventListener('abort', cancel);
+    pump();
+  });
+}
+
+/* ---- the lake: what one program knows of its tables ---- */
+
+class Lake {
+  constructor(m, options) {
+    Object.assign(this, {
+      m, at: m.check(m.x.lake_new(options.list ? 0 : 1, options.memory ?? 0)), list: options.list, fetch: options.fetch ?? ((...a) => globalThis.fetch(...a)),
+      roots: { ...options.roots }, headers: options.headers ?? {}, cacheMs: options.cacheMs, now: options.now ?? Date.now,
+      retryMs: options.retryMs ?? 100, onrequest: options.onrequest, places: new Map(), locator: options.locate,
+    });
+  }
+  /* The URL of a key, or { url, headers }. */
+  locate(key, method) {
+    const root = Object.keys(this.roots).filter((r) => key.startsWith(r)).sort((a, b) => b.length - a.length)[0];
+    const url = encodeKey(root === undefined ? key : this.roots[root] + key.slice(root.length));
+    if (this.locator) return this.locator(key, { method, url });
+    if (!/^https?:/i.test(url)) throw new TimelakeError('elsewhere', `no root says where ${key} is`, { key });
+    return url;
+  }
+  /** Opens the newest version of a table, or `version`. Resolves with a Table, rejects with a TimelakeError ('absent': there
+      is no such table) or, when `signal` aborts, with its reason. */
+  async open(url, options = {}) {
+    const place = String(url).replace(/\/+$/, '');
+    try {
+      return await this.load(this.places.get(place) ?? place, place, options);
+    } catch (error) {
+      if (!/^https?:/i.test(place) || this.places.has(place) || !(error instanceof TimelakeError) || error.code === 'absent') throw error;
+      const location = await this.home(place, options);
+      if (location === null) throw error;
+      this.places.set(place, location);
+      this.roots[`${location}/`] = `${place}/`;
+      return this.load(location, place, options);
+    }
+  }
+  /* A table may be reached over HTTPS under another name than its metadata gives: that name, or null. */
+  async home(place, options) {
+    const table = await this.load(place, place, { ...options, files: false }).catch(() => null);
+    const location = table?.location?.replace(/\/+$/, '');
+    table?.close();
+    return location && location !== place && !Object.keys(this.roots).some((r) => location.startsWith(r)) ? location : null;
+  }
+  async load(location, opened, options) {
+    const m = this.m, cacheMs = options.cacheMs ?? this.cacheMs;
+    options.signal?.throwIfAborted();
+    const age = cacheMs === undefined ? 0n : cacheMs <= 0 ? -1n : cacheMs === Infinity ? FOREVER : BigInt(Math.ceil(cacheMs));
+    const flags = (options.defer ? 1 : 0) | (options.head === false ? 2 : 0) | (options.files === false ? 4 : 0);
+    const load = m.check(m.with(location, (at, size) => m.x.load_new(this.at, at, size, flags, age, BigInt(options.version ?? 0))));
+    const log = [];
+    try {
+      const turn = await drive(this, load, options.signal, log);
+      if (turn === 'none') {
+        throw new TimelakeError('absent', options.version ? `no version ${options.version} of ${opened}` : `no table at ${opened}`, { key: location });
+      }
+      if (turn === 'failed') throw this.failure(load, options.signal, log);
+      const table = new Table(this, m.x.load_table(load) >>> 0, load);
+      Object.assign(table, { opened, requests: log, roundTrips: m.x.op_round_trips(load) });
+      const reason = log.findLast((l) => l.purpose === 'head')?.reason;
+      if (table.whyNoHead !== null && reason) table.whyNoHead += `: ${reason}`;
+      return table;
+    } finally {
+      m.x.load_end(load);
+    }
+  }
+  failure(op, signal, log) {
+    const m = this.m, at = m.x.op_error(op) >>> 0;
+    if (m.u32(at) === CANCELLED && signal?.aborted) return signal.reason;
+    const key = m.span(m.x.op_error_text(op, 0)), store = m.span(m.x.op_error_text(op, 1));
+    const line = log.findLast((l) => l.key === key);
+    const error = m.error(at, { key, store, httpStatus: line?.status ?? null });
+    return Object.assign(error, { requests: log });
+  }
+  /** Runs `read(table, signal)` at once on the version that is known, and checks meanwhile that it is the newest. When it is
+      not, `signal` aborts, its result is dropped, and it runs again on the newest. */
+  async query(url, read, options = {}) {
+    let table = await this.open(url, { ...options, defer: true });
+    for (;;) {
+      if (!table.unchecked) return read(table, options.signal);
+      const control = new AbortController();
+      const abort = () => control.abort(options.signal.reason);
+      options.signal?.addEventListener('abort', abort);
+      try {
+        const result = Promise.resolve(read(table, control.signal));
+        result.catch(() => {}); /* judged below, once it is known whether the version was the newest */
+        const newest = await this.open(url, { ...options, defer: false });
+        if (newest.version === table.version) {
+          newest.close();
+          return await result;
+        }
+        control.abort(new TimelakeError('superseded', `version ${newest.version} is there`));
+        await result.catch(() => {});
+        table = newest;
+      } catch (error) {
+        control.abort(error);
+        throw error;
+      } finally {
+        options.signal?.removeEventListener('abort', abort);
+      }
+    }
+  }
+  /** Decodes a head object. */
+  decodeHead(bytes) {
+    const at = this.m.put(bytes);
+    return new Head(this.m, this.m.check(this.m.x.head_decode(at, bytes.length)));
+  }
+  /** Looks at the compatibility header of a timeseries commit, before anything else of it is decoded. */
+  inspectProtocol(commit) {
+    const m = this.m, bytes = typeof commit === 'string' ? encoder.encode(commit) : commit;
+    const fault = () => Object.assign(m.error(m.x.fault_error()), { fault: m.span(m.x.fault_text(0)), about: m.span(m.x.fault_text(1)) });
+    return m.with(bytes, (at, size) => {
+      const p = m.x.protocol_new(at, size) >>> 0;
+      if (p === 0) throw fault();
+      const features = (writer) => {
+        const out = [];
+        for (let i = 0, f; (f = m.x.protocol_feature(p, writer, i) >>> 0) !== 0; i++) out.push(m.span(f));
+        return out;
+      };
+      const mayWrite = m.x.protocol_may_write(p) === 0, writeFault = mayWrite ? null : fault();
+      const out = { version: Number(m.x.protocol_version(p)), readerFeatures: features(0), writerFeatures: features(1), mayWrite,
+        missing: writeFault?.about?.split(', ') ?? [] };
+      m.x.protocol_free(p);
+      return out;
+    });
+  }
+  /** The header that counts of the timeseries table at `url`: CURRENT, then its commits down to the last with metadata. */
+  async protocol(url, options = {}) {
+    const get = async (name) => {
+      const key = `${String(url).replace(/\/+$/, '')}/_timeseries_log/${name}`;
+      const request = { kind: 'GET', key, offset: 0n, length: WHOLE, accept: 1n << 32n, condition: 0 };
+      const answer = await send(this, request, options.signal ?? new AbortController().signal);
+      if (answer.outcome === 'cancelled') throw options.signal.reason;
+      if (answer.outcome === 'not_found') throw new TimelakeError('absent', `no ${key}`, { key, httpStatus: 404 });
+      if (answer.outcome !== 'ok') throw new TimelakeError('store', answer.text, { key, httpStatus: answer.status });
+      return new Uint8Array(await new Blob(answer.chunks).arrayBuffer());
+    };
+    const current = utf8.decode(await get('CURRENT')).trim();
+    if (!/^\d{1,15}$/.test(current)) throw new TimelakeError('corrupt', `CURRENT says "${current.slice(0, 40)}"`);
+    for (let n = Number(current); n > 0; n--) {
+      const header = this.inspectProtocol(await get(`${String(n).padStart(10, '0')}.json`));
+      if (header.version !== 0) return { table: Number(current), commit: n, ...header };
+    }
+    throw new TimelakeError('absent', 'the table has no metadata');
+  }
+  /** Follows a numbered sequence. layout: { directory, suffix, boundary, digits, verify }; SlateDB's manifests by default.
+      The first look at it lists: `options.list` of the lake. */
+  probe(root, layout = {}) { return new Probe(this, String(root).replace(/\/*$/, '/'), layout); }
+  forget(url) {
+    const place = String(url).replace(/\/+$/, '');
+    this.m.with(this.places.get(place) ?? place, (at, size) => this.m.x.lake_forget(this.at, at, size));
+  }
+}
+
+class Probe {
+  constructor(lake, root, { directory = 'manifest', suffix = 'manifest', boundary = 'gc/manifest.boundary', digits = 20, verify = false }) {
+    Object.assign(this, { lake, at: 0 });
+    const texts = encoder.encode([root, directory, suffix, boundary, ''].join('\0'));
+    this.at = lake.m.check(lake.m.with(texts, (at, size) => lake.m.x.probe_new(at, size, digits, verify ? 1 : 0)));
+  }
+  /** The newest object: { id, body, requests }, or null when there is none. */
+  async latest({ signal, checked = true } = {}) {
+    const { lake } = this, { m } = lake, log = [];
+    const call = m.check(m.x.probe_latest(this.at, checked ? 1 : 0));
+    try {
+      const turn = await drive(lake, call, signal, log);
+      if (turn === 'failed') throw lake.failure(call, signal, log);
+      if (turn === 'none') return null;
+      return { id: unsigned(m.x.probe_id(call)), body: m.spanBytes(m.x.probe_body(call)) ?? new Uint8Array(0), requests: log };
+    } finally {
+      m.x.probe_end(call);
+    }
+  }
+  close() {
+    if (this.at !== 0) this.lake.m.x.probe_free(this.at);
+    this.at = 0;
+  }
+}
+
+async function compile(wasm) {
+  if (wasm instanceof WebAssembly.Module) return wasm;
+  if (wasm instanceof ArrayBuffer || ArrayBuffer.isView(wasm)) return WebAssembly.compile(wasm);
+  const url = new URL(wasm, import.meta.url);
+  if (url.protocol === 'file:' && globalThis.process?.versions?.node) {
+    return WebAssembly.compile(await (await import('node:fs/promises')).readFile(url));
+  }
+  const response = await fetch(url);
+  if (!response.ok) throw new TimelakeError('absent', `${url}: HTTP ${response.status}`, { httpStatus: response.status });
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
+/** Loads the module (`wasm`: URL, bytes or WebAssembly.Module; timelake.wasm beside this file) and gives a lake. */
+export async function timelake(options = {}) {
+  const module = await compile(options.wasm ?? new URL('timelake.wasm', import.meta.url));
+  return new Lake(new Module(await WebAssembly.instantiate(module, {})), options);
+}
+
+/** One table, with a lake of its own: `open('https://bucket.example.com/wh/iot/trucks')`. */
+export async function open(url, options = {}) {
+  return (await timelake(options)).open(url, options);
+}
