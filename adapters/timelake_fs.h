@@ -35,10 +35,10 @@ typedef struct tl_fs {
 typedef struct tl_fs_answer {
     tl_completion completion;
     char *body;
-    char *etag;
     tl_entry *entries;
     char *names; /* of all entries */
     char *next;
+    char etag[80];
     char text[160];
 } tl_fs_answer;
 
@@ -197,22 +197,37 @@ static tl_outcome tl_fs_missing(void)
     return errno == ENOENT || errno == ENOTDIR || errno == EISDIR ? TL_OUTCOME_NOT_FOUND : TL_OUTCOME_FAILED;
 }
 
-static void tl_fs_etag(const struct stat *s, char *out, size_t size)
+static char *tl_fs_hex(char *out, unsigned long long value)
+{
+    int shift = 60;
+    while (shift != 0 && value >> shift == 0)
+        shift -= 4;
+    for (; shift >= 0; shift -= 4)
+        *out++ = "0123456789abcdef"[value >> shift & 15];
+    return out;
+}
+
+/* At most 54 bytes, the zero included. */
+static void tl_fs_etag(const struct stat *s, char *out)
 {
 #ifdef __APPLE__
     long long ns = (long long)s->st_mtimespec.tv_sec * 1000000000 + s->st_mtimespec.tv_nsec;
 #else
     long long ns = (long long)s->st_mtim.tv_sec * 1000000000 + s->st_mtim.tv_nsec;
 #endif
-    snprintf(out, size, "\"%llx-%llx-%llx\"", (unsigned long long)s->st_ino, (unsigned long long)s->st_size,
-             (unsigned long long)ns);
+    *out++ = '"';
+    out = tl_fs_hex(out, (unsigned long long)s->st_ino);
+    *out++ = '-';
+    out = tl_fs_hex(out, (unsigned long long)s->st_size);
+    *out++ = '-';
+    out = tl_fs_hex(out, (unsigned long long)ns);
+    *out++ = '"';
+    *out = 0;
 }
 
 static void tl_fs_tell(tl_fs_answer *a, const struct stat *s)
 {
-    char etag[80];
-    tl_fs_etag(s, etag, sizeof etag);
-    a->etag = strdup(etag);
+    tl_fs_etag(s, a->etag);
     a->completion.etag = tl_text(a->etag);
     a->completion.object_size = (uint64_t)s->st_size;
 }
@@ -539,7 +554,7 @@ static void tl_fs_put(const tl_fs *fs, char *path, const tl_request *r, tl_fs_an
             return;
         }
         if (stat(path, &s) == 0)
-            tl_fs_etag(&s, etag, sizeof etag);
+            tl_fs_etag(&s, etag);
         else
             etag[0] = 0;
         if (!tl_span_equal(tl_text(etag), r->etag))
@@ -597,7 +612,6 @@ TL_API void tl_fs_serve(const tl_fs *fs, const tl_request *request, tl_fs_answer
 TL_API void tl_fs_answer_free(tl_fs_answer *answer)
 {
     free(answer->body);
-    free(answer->etag);
     free(answer->entries);
     free(answer->names);
     free(answer->next);

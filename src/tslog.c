@@ -436,11 +436,21 @@ TLI_FN int tli_tslog_commit(tl_log_replay *r, tli_tsfield_source *s, tli_store *
 
 /* ---- rules about paths, columns and metadata ---- */
 
+/* Whether a slash or a backslash is among eight bytes. */
+TLI_INLINE int tli_tslog_separates(uint64_t v)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), highs = UINT64_C(0x8080808080808080);
+    uint64_t slash = v ^ (ones * '/'), back = v ^ (ones * '\\');
+    return ((((slash - ones) & ~slash) | ((back - ones) & ~back)) & highs) != 0;
+}
+
 /* Relative, slashes between, nothing that leads elsewhere. */
 TLI_FN int tli_tslog_canonical(tl_span path)
 {
     const char *p = path.data, *end = p + path.size, *from = p;
     for (;; p++) {
+        while (end - p >= 8 && !tli_tslog_separates(tli_bits_le64((const uint8_t *)p)))
+            p += 8;
         while (p < end && *p != '/' && *p != '\\')
             p++;
         if ((p < end && *p == '\\') || p == from || (p == from + 1 && from[0] == '.')
