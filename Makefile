@@ -192,6 +192,9 @@ bench: timelake.h
 ##   make bench-heads  heads of up to 100,000 files against timelake-format, pyarrow and libzstd
 bench-heads: timelake.h
 	@bench/heads/run
+##   make bench-commit  an append and its publish, tables of 100 to 100,000 files, against timelake-format
+bench-commit: timelake.h
+	@bench/commit/run
 ##   make bench-load  a step, an idle table, plans; the metadata chain against timelake-format
 bench-load: timelake.h
 	@bench/load/run
@@ -275,7 +278,7 @@ help:
 	@sed -n 's/^##//p' Makefile
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
-.PHONY: demo wasm wasm-test follow_uv all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-heads bench-load bench-protocol bench-stores bench-probe bench-cost tsan rooms \
+.PHONY: demo wasm wasm-test follow_uv all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-commit bench-heads bench-load bench-protocol bench-stores bench-probe bench-cost tsan rooms \
         tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
 
 print-%: # a variable, for tools/

@@ -2,6 +2,8 @@
 //! peer chain DIR MANIFESTS FILES     a table of one version with so many manifests of so many files each, no head
 //! peer append DIR N           appends N times to the table that is there, 10 rows each: prints the version of each
 //! peer files DIR head|chain   its version, then each live file: path, rows, size, sequence number, sorted
+//! peer bench-commit DIR N     appends one file N times to that table in memory and publishes each: ns of CPU of a commit
+//!                             that merges no manifests, and of a publish, medians
 //! peer bench-chain DIR N      ns of CPU per load of that table from memory, its live files included
 //!
 //! All by timelake-format's own write and read path.
@@ -373,15 +375,55 @@ pub fn chain(dir: &str, manifests: &str, files: &str) -> Answer<()> {
     host.put_now(&real(&format!("{location}/metadata/v1.metadata.json")), json.to_string().as_bytes()).map_err(text)
 }
 
-pub fn bench_chain(dir: &str, n: &str) -> Answer<()> {
+pub fn bench_commit(dir: &str, n: &str) -> Answer<()> {
+    use timelake_format::commit::{commit, Change};
     let host = MemoryHost::new(1);
     let location = "mem://bench/table";
+    fill(&host, dir, location)?;
+    let n: i64 = n.parse().map_err(text)?;
+    let (mut commits, mut publishes) = (vec![], vec![]);
+    run(async {
+        let mut table = TableState::load(&host, location).await.map_err(text)?;
+        table.live_files(&host).await.map_err(text)?;
+        for k in -1..n {
+            let mut file = data_file(location, 5_000_000 + k);
+            file.path = format!("{location}/data/time_day=2026-01-01/new-{k}.parquet");
+            let merges = table.manifests(&host).await.map_err(text)?.len() >= 8;
+            let props: std::collections::HashMap<String, String> = Default::default();
+            let start = crate::now();
+            let change = Change::Append { files: vec![file], latest: None };
+            table = commit(&host, table, &change, &props).await.map_err(text)?.0;
+            let done = crate::now();
+            table.write_head(&host).await.map_err(text)?;
+            if k >= 0 {
+                publishes.push(crate::now() - done);
+                if !merges {
+                    commits.push(done - start);
+                }
+            }
+        }
+        Ok::<(), String>(())
+    })?;
+    commits.sort_unstable();
+    publishes.sort_unstable();
+    println!("{} {}", commits[commits.len() / 2], publishes[publishes.len() / 2]);
+    Ok(())
+}
+
+fn fill(host: &MemoryHost, dir: &str, location: &str) -> Answer<()> {
     for entry in std::fs::read_dir(format!("{dir}/metadata")).map_err(text)? {
         let path = entry.map_err(text)?.path();
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let bytes = std::fs::read(&path).map_err(text)?;
         run(host.put(&format!("{location}/metadata/{name}"), bytes)).map_err(text)?;
     }
+    Ok(())
+}
+
+pub fn bench_chain(dir: &str, n: &str) -> Answer<()> {
+    let host = MemoryHost::new(1);
+    let location = "mem://bench/table";
+    fill(&host, dir, location)?;
     let load = || -> Answer<usize> {
         run(async {
             let mut table = TableState::load(&host, location).await.map_err(text)?;

@@ -55,7 +55,7 @@ extern "C" {
 }
 
 /// CPU time of this thread in ns (Linux): other load on the machine does not count.
-fn now() -> i64 {
+pub fn now() -> i64 {
     let mut t = Timespec { seconds: 0, nanoseconds: 0 };
     unsafe { clock_gettime(3, &mut t) };
     t.seconds * 1_000_000_000 + t.nanoseconds
@@ -118,8 +118,9 @@ fn run(args: &[&str]) -> Answer<()> {
         ["footer", file, blob] => follow::footer(file, blob),
         ["files", dir, way] => follow::files(dir, way),
         ["chain", dir, manifests, files] => follow::chain(dir, manifests, files),
+        ["bench-commit", dir, n] => follow::bench_commit(dir, n),
         ["bench-chain", dir, n] => follow::bench_chain(dir, n),
-        _ => Err("usage: peer dump|equal|encode|make|gen|follow|append|files|footer|chain|bench-chain|bench-decode|bench-encode ...".into()),
+        _ => Err("usage: peer dump|equal|encode|make|gen|follow|append|files|footer|chain|bench-chain|bench-commit|bench-decode|bench-encode ...".into()),
     }
 }
 
