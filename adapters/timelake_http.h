@@ -49,7 +49,7 @@ typedef struct tl_http_store {
     const char *account;        /* Azure */
     const char *account_key;    /* Azure: base64 */
     const char *sas;            /* Azure: a query string, percent-encoded as it was given */
-    const char *bearer;         /* an OAuth token: Azure, GCS, plain */
+    const char *bearer;         /* an OAuth token: Azure, GCS; plain: it goes to the host of `endpoint` alone */
     int virtual_hosted;         /* S3: the bucket is part of the host; with `endpoint` it is there already */
     int skip_signature;         /* 1: anonymous, whatever credentials there are */
     int unsigned_payload;       /* S3: the body is not part of the signature */
@@ -1461,6 +1461,19 @@ static void tl_http_bearer(tl_http_build *b)
     free(t.data);
 }
 
+/* 1: the request goes to the endpoint's scheme and host. Keys over plain HTTP name theirs, some out of metadata. */
+static int tl_http_is_own(const tl_http_build *b)
+{
+    tl_http_build e;
+    size_t n = b->host_end;
+    int own;
+    memset(&e, 0, sizeof e);
+    own = b->store->endpoint != NULL && tl_http_endpoint(&e, tl_text(b->store->endpoint)) && !e.url.failed
+          && !b->url.failed && e.host_end == n && memcmp(e.url.data, b->url.data, n) == 0;
+    free(e.url.data);
+    return own;
+}
+
 static void tl_http_sign(tl_http_build *b, int64_t now)
 {
     const tl_http_store *s = b->store;
@@ -1468,6 +1481,8 @@ static void tl_http_sign(tl_http_build *b, int64_t now)
     char date[30];
     if (has && b->host != 8 && !s->allow_http && !tl_http_is_local(b)) /* not https:// */
         tl_http_problem(b, "credentials do not go over plain HTTP (allow_http)");
+    if (has && b->dialect == TL_HTTP_PLAIN && !tl_http_is_own(b))
+        tl_http_problem(b, "credentials go to the store's own host alone");
     if (b->dialect == TL_HTTP_AZURE) {
         tl_http_date(now, date);
         tl_http_header_add(b, "x-ms-date", tl_text(date));

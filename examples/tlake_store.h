@@ -233,8 +233,10 @@ static int place_open(place *p, tl_lake_options *lake)
 #ifdef TLAKE_CURL
     if (p->remote) {
         store_environment(p);
-        if (p->http.dialect == TL_HTTP_PLAIN)
+        if (p->http.dialect == TL_HTTP_PLAIN) {
             lake->store = TL_STORE_HTTPS;
+            p->http.endpoint = p->location; /* whom a bearer token is for */
+        }
         p->curl = tl_curl_open(&p->http, &p->http_options);
         if (p->curl == NULL)
             return fail(p->location, "no memory for libcurl", "no memory", TL_NO_POSITION, EXIT_FAILED);

@@ -750,6 +750,41 @@ static void credentials(void)
     tl_http_call_free(&call);
 }
 
+/* A manifest list may name a host of somebody else's. */
+static void bearer_of_plain_http(void)
+{
+    static const struct {
+        const char *endpoint, *key;
+        tl_outcome outcome;
+    } cases[] = {
+        {"https://Host.example/wh/table", "https://host.example:443/wh/x", TL_OUTCOME_OK},
+        {"https://host.example:8443", "https://host.example:8443/x", TL_OUTCOME_OK},
+        {"https://host.example", "https://other.example/x", TL_OUTCOME_FAILED},
+        {"https://host.example", "https://host.example.other/x", TL_OUTCOME_FAILED},
+        {"https://host.example", "https://host.example:8443/x", TL_OUTCOME_FAILED},
+        {"https://host.example", "http://host.example/x", TL_OUTCOME_FAILED},
+        {"host.example", "https://host.example/x", TL_OUTCOME_FAILED},
+        {NULL, "https://host.example/x", TL_OUTCOME_FAILED},
+    };
+    size_t i;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tl_request q = ask(TL_GET, cases[i].key);
+        tl_http_store s;
+        tl_http_call call;
+        tl_http_init(&s, TL_HTTP_PLAIN);
+        s.endpoint = cases[i].endpoint;
+        s.bearer = "tok";
+        s.allow_http = 1;
+        CHECK_INT(tl_http_make(&s, &q, NOW, &call), cases[i].outcome);
+        CHECK(cases[i].outcome != TL_OUTCOME_OK || strcmp(header(&call, "authorization"), "Bearer tok") == 0);
+        tl_http_call_free(&call);
+        s.skip_signature = 1;
+        CHECK_INT(tl_http_make(&s, &q, NOW, &call), TL_OUTCOME_OK);
+        CHECK(header(&call, "authorization") == NULL);
+        tl_http_call_free(&call);
+    }
+}
+
 static void options(void)
 {
     tl_http_store s;
@@ -948,6 +983,7 @@ static const tl_test_case cases[] = {
     TL_TEST(urls),
     TL_TEST(conditions_and_ranges),
     TL_TEST(credentials),
+    TL_TEST(bearer_of_plain_http),
     TL_TEST(options),
     TL_TEST(hints),
     TL_TEST(lost_attempts),
