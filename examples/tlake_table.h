@@ -129,12 +129,14 @@ static int fail_op(const tl_op *op)
     tl_span key = tl_op_error_key(op), said = tl_op_error_store(op);
     tl_status st = tl_op_status(op);
     char what[400];
+    const char *advice = tl_span_equal(said, tl_text("not a key of this folder"))
+        ? "; open the table by that URL, with -o timelake_local_root=DIR" : "";
     if (st == TL_ABSENT && err->text == NULL)
         return fail(arguments.file, arguments.at_version != 0 ? "no such version" : "no such table", "absent",
                     TL_NO_POSITION, EXIT_NOT_FOUND);
     snprintf(about, sizeof about, "%.*s", (int)key.size, key.size == 0 ? "" : key.data);
-    snprintf(what, sizeof what, "%s%s%.*s", err->text, said.size == 0 ? "" : ": ", (int)said.size,
-             said.size == 0 ? "" : said.data);
+    snprintf(what, sizeof what, "%s%s%.*s%s", err->text, said.size == 0 ? "" : ": ", (int)said.size,
+             said.size == 0 ? "" : said.data, advice);
     return fail(key.size == 0 ? arguments.file : about, what, tl_status_text(st), err->position,
                 st == TL_CONFLICT || st == TL_EXISTS ? 3 : st == TL_AMBIGUOUS ? 4
                 : st == TL_ABSENT ? EXIT_NOT_FOUND : EXIT_FAILED);
@@ -708,8 +710,11 @@ static int where_parse(where *w, tl_table *version)
     where_skip(w);
     if (w->wrong == NULL && *w->at != 0)
         w->wrong = "something follows that is no `and`";
-    if (w->wrong != NULL)
-        return usage(w->wrong, *w->at != 0 ? ", at: " : ", at the end of --where");
+    if (w->wrong != NULL) {
+        char rest[64];
+        snprintf(rest, sizeof rest, ", at: %.50s", w->at);
+        return usage(w->wrong, *w->at != 0 ? rest : ", at the end of --where");
+    }
     return EXIT_DONE;
 }
 

@@ -8,9 +8,10 @@
    C99 or C++11, no dependency, nothing to link. Licence (MIT or public domain, your choice) at the end. Generated from
    src/ by `make`: change the rooms there.
 
-   What it does today: reads, checks and writes the head object of Timelake tables (magic TLHD) in its codecs `arrow`
-   and `json`, as typed rows or as tables of the Arrow C Data Interface; Arrow IPC streams, zstd frames and LZ4 frames
-   as far as heads need them.
+   What it does today: opens Timelake tables (from the head, or through Iceberg's metadata), says which files a filter
+   needs, commits; reads, checks and writes head objects (magic TLHD) in the codecs `arrow` and `json`, as typed rows or
+   as tables of the Arrow C Data Interface; follows numbered objects; reads and writes timeseries tables of protocol 7.
+   Formats as far as those need them: Arrow IPC, Avro, zstd, LZ4, deflate, snappy.
    What it does not do: open files or sockets, start threads, read the clock or the environment, print, recurse, keep
    state outside what the caller passes, read data files.
 

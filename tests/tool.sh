@@ -220,7 +220,8 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 2 plan $trucks -o "$root" --where 'nope = 1'; says err 'a column that is not there'
     run 2 plan $trucks -o "$root" --where 'device ='; says err 'a value is missing'
     run 2 plan $trucks -o "$root" --where "device = 'x'"; says err 'another type'
-    run 2 plan $trucks -o "$root" --where 'device = 1 or 2'; says err 'no `and`'
+    run 2 plan $trucks -o "$root" --where 'device = 1 or 2'; says err 'no `and`, at: or 2'
+    run 1 open "$here/data/warehouse/wh/iot/trucks"; says err 'open the table by that URL, with -o timelake_local_root='
     run 0 watch $trucks -o "$root" --count 1 --json; says out '{"version":7,'
     cp -R "$here/data/warehouse" "$work/lake" && chmod -R u+w "$work/lake" # commits: to a copy
     copy=timelake_local_root=$work/lake
