@@ -594,8 +594,21 @@ function complete(lake, op, request, answer) {
   for (const [address, size] of texts) m.x.free(address, size);
 }
 
-/* Drives an operation to its end: resolves with the turn, and notes each request in `log`. */
-function drive(lake, op, signal, log) {
+/* Sends a request and notes it in `log`: { line, answer }. */
+async function note(lake, request, signal, log) {
+  const line = { round: request.round, method: request.kind, purpose: request.purpose, key: request.key, url: null, outcome: null,
+    status: null, reason: null, bytes: 0, start: performance.now(), end: null };
+  log.push(line);
+  lake.onrequest?.(line);
+  const answer = await send(lake, request, signal);
+  Object.assign(line, { url: request.url ?? null, outcome: answer.outcome, status: answer.status ?? null,
+    reason: answer.text ?? null, bytes: answer.size ?? 0, end: performance.now() });
+  return { line, answer };
+}
+
+/* Drives an operation to its end: resolves with the turn. Requests are noted in `log`; answers that are there already, in `early`
+   by the last part of their key, are used once. */
+function drive(lake, op, signal, log, early = new Map()) {
   const m = lake.m;
   return new Promise((resolve) => {
     const control = new AbortController();
@@ -605,19 +618,14 @@ function drive(lake, op, signal, log) {
       control.abort();
       pump();
     };
-    const start = (request) => {
-      const line = { round: request.round, method: request.kind, purpose: request.purpose, key: request.key, url: null,
-        outcome: null, status: null, reason: null, bytes: 0, start: performance.now(), end: null };
-      log.push(line);
-      lake.onrequest?.(line);
-      send(lake, request, control.signal).then((answer) => {
-        Object.assign(line, { url: request.url ?? null, outcome: answer.outcome, status: answer.status ?? null,
-          reason: answer.text ?? null, bytes: answer.size ?? 0, end: performance.now() });
-        if (request.token === 0n) return;
-        complete(lake, op, request, answer);
-        lake.onrequest?.(line);
-        pump();
-      });
+    const start = async (request) => {
+      const name = request.key.split('/').pop(), ready = request.kind === 'GET' ? early.get(name) : undefined;
+      early.delete(name);
+      const { line, answer } = await (ready ?? note(lake, request, control.signal, log));
+      if (request.token === 0n) return;
+      complete(lake, op, request, answer);
+      if (!ready) lake.onrequest?.(line);
+      pump();
     };
     const pump = () => {
       clearTimeout(timer);
@@ -665,33 +673,58 @@ class Lake {
       is no such table) or, when `signal` aborts, with its reason. */
   async open(url, options = {}) {
     const place = String(url).replace(/\/+$/, '');
+    if (this.places.has(place) || !/^https?:/i.test(place)) return this.load(this.places.get(place) ?? place, place, options);
+    /* A table may be reached over HTTPS under another name than its metadata gives. Its head, which is wanted in any case, says
+       that name; without a head it is in the metadata that the hint leads to. */
+    const log = [], early = await this.early(place, options, log);
+    options.signal?.throwIfAborted();
+    this.settle(place, this.nameIn(early.get('timelake-head')?.answer));
     try {
-      return await this.load(this.places.get(place) ?? place, place, options);
+      const table = await this.load(this.places.get(place) ?? place, place, options, log, early);
+      this.places.set(place, this.places.get(place) ?? place);
+      return table;
     } catch (error) {
-      if (!/^https?:/i.test(place) || this.places.has(place) || !(error instanceof TimelakeError) || error.code === 'absent') throw error;
-      const location = await this.home(place, options);
-      if (location === null) throw error;
-      this.places.set(place, location);
-      this.roots[`${location}/`] = `${place}/`;
-      return this.load(location, place, options);
+      if (this.places.has(place) || !(error instanceof TimelakeError) || error.code === 'absent') throw error;
+      const named = await this.load(place, place, { ...options, files: false }, log).catch(() => null);
+      this.settle(place, named?.location);
+      named?.close();
+      if (!this.places.has(place)) throw error;
+      return this.load(this.places.get(place), place, options, log);
     }
   }
-  /* A table may be reached over HTTPS under another name than its metadata gives: that name, or null. */
-  async home(place, options) {
-    const table = await this.load(place, place, { ...options, files: false }).catch(() => null);
-    const location = table?.location?.replace(/\/+$/, '');
-    table?.close();
-    return location && location !== place && !Object.keys(this.roots).some((r) => location.startsWith(r)) ? location : null;
+  /* Head and hint, asked for before the machine does. */
+  async early(place, options, log) {
+    const out = new Map(), signal = options.signal ?? new AbortController().signal;
+    const get = async (name, purpose) => {
+      const request = { kind: 'GET', key: `${place}/metadata/${name}`, offset: 0n, length: WHOLE, accept: 1n << 32n, condition: 0, round: 1, purpose };
+      out.set(name, await note(this, request, signal, log));
+    };
+    await Promise.all([options.head === false ? null : get('timelake-head', 'head'), this.list ? null : get('version-hint.text', 'hint')]);
+    return out;
   }
-  async load(location, opened, options) {
+  nameIn(answer) {
+    if (answer?.outcome !== 'ok') return null;
+    try {
+      const bytes = new Uint8Array(answer.size);
+      answer.chunks.reduce((at, c) => { bytes.set(c, at); return at + c.length; }, 0);
+      const head = this.decodeHead(bytes);
+      try { return JSON.parse(head.section('metadata').column('json').get(0)).location; } finally { head.close(); }
+    } catch { return null; /* the machine will say what is wrong with it */ }
+  }
+  settle(place, location) {
+    const name = typeof location === 'string' ? location.replace(/\/+$/, '') : '';
+    if (name === '' || name === place) return;
+    this.places.set(place, name);
+    if (!Object.keys(this.roots).some((r) => name.startsWith(r))) this.roots[`${name}/`] = `${place}/`;
+  }
+  async load(location, opened, options, log = [], early = new Map()) {
     const m = this.m, cacheMs = options.cacheMs ?? this.cacheMs;
     options.signal?.throwIfAborted();
     const age = cacheMs === undefined ? 0n : cacheMs <= 0 ? -1n : cacheMs === Infinity ? FOREVER : BigInt(Math.ceil(cacheMs));
     const flags = (options.defer ? 1 : 0) | (options.head === false ? 2 : 0) | (options.files === false ? 4 : 0);
     const load = m.check(m.with(location, (at, size) => m.x.load_new(this.at, at, size, flags, age, BigInt(options.version ?? 0))));
-    const log = [];
     try {
-      const turn = await drive(this, load, options.signal, log);
+      const turn = await drive(this, load, options.signal, log, early);
       if (turn === 'none') {
         throw new TimelakeError('absent', options.version ? `no version ${options.version} of ${opened}` : `no table at ${opened}`, { key: location });
       }

@@ -150,13 +150,21 @@ test('an exact version, and a table that is not there', async () => {
   await assert.rejects(lake.open(at('iot/nothing')), (e) => e.code === 'absent' && /nothing/.test(e.message));
 });
 
-test('under an HTTPS address the name that the metadata gives is found out', async () => {
-  const lake = await world.lake({ roots: {} }), url = `${world.url}wh/iot/trucks/`;
+test('under an HTTPS address the name that the metadata gives is found out, in no more requests', async () => {
+  const lake = await world.lake({ roots: {} }), url = `${world.url}wh/iot/trucks/`, begun = world.log.length;
   const table = await lake.open(url);
   assert.equal(table.source, 'head');
   assert.equal(table.location, at('iot/trucks'));
-  assert.equal(table.url(table.files()[0].path).startsWith(`${world.url}wh/iot/trucks/data/time_day%3D`.replace('%3D', '=')), true);
+  assert.equal(said(table.requests), '1 GET head ok, 1 GET hint ok, 2 HEAD v8 not_found, 2 HEAD v7 ok');
+  assert.equal(world.log.length - begun, 4);
+  assert.match(table.url(table.files()[0].path), /^http:.*\/wh\/iot\/trucks\/data\/time_day=2026-01-0/);
   assert.equal((await lake.open(url)).requests.length, 0);
+  const without = await lake.open(`${world.url}wh/iot/trucks_none`);
+  assert.equal(without.source, 'chain');
+  assert.equal(without.files().length > 0, true);
+  assert.ok(without.requests.length > without.roundTrips);
+  await assert.rejects(lake.open(`${world.url}wh/iot/nothing`), (e) => e.code === 'absent');
+  await assert.rejects(lake.open(`${world.url}wh/iot/hourly`, { signal: AbortSignal.abort() }), (e) => e.name === 'AbortError');
 });
 
 test('signing: a function of the caller gives URL and headers', async () => {
