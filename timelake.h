@@ -2438,8 +2438,9 @@ TL_API tl_status tl_log_resolve(tl_log_call *call);
               put of unknown outcome is sent again; any other answer: FAILED
    PUT        put vN+1 if absent: the commit -> ok: DONE (of a creation HINTED). Exists or unknown: READ. Not applied:
               FAILED, or READ if an earlier put of it is unknown
-   READ       get vN+1 -> our bytes: DONE. Other metadata: lost, PAUSE (a creation: FAILED, TL_EXISTS). Not there: PUT
-              again. Not to be read: WAIT, the third time FAILED, TL_AMBIGUOUS
+   READ       get vN+1 + stat vN -> our bytes: DONE. Other metadata: lost, PAUSE (a creation: FAILED, TL_EXISTS). Not
+              there, but vN is: PUT again. Neither: it may have expired, FAILED, TL_AMBIGUOUS. Not to be read: WAIT, the
+              third time FAILED, TL_AMBIGUOUS
    WAIT       sleep -> READ
    PAUSE      sleep -> LOAD. The tenth attempt lost: FAILED, TL_CONFLICT
    LOAD       what the load asks for -> START on the newest version
@@ -30320,7 +30321,10 @@ TLI_FN int tli_commit_read_next(tl_commit *c)
 {
     c->state = TLI_COMMIT_READ;
     c->reads++;
-    (void)tli_op_request(&c->op, TL_GET, c->next_key, TL_PURPOSE_METADATA);
+    if (tli_op_request(&c->op, TL_GET, c->next_key, TL_PURPOSE_METADATA) != NULL && c->base != NULL)
+        (void)tli_op_request(&c->op, TL_STAT,
+                             tli_keys_version(tli_commit_place(c, 1), c->location, c->base->version),
+                             TL_PURPOSE_CHECK);
     return 1;
 }
 
@@ -30359,9 +30363,12 @@ TLI_FN int tli_commit_read_done(tl_commit *c)
 {
     tli_op_slot *slot = tli_op_answer(&c->op, 0);
     int whose = slot->outcome == TL_OUTCOME_OK ? tli_commit_whose(c, slot->body) : -1;
-    int absent = slot->outcome == TL_OUTCOME_NOT_FOUND;
+    tl_outcome base = c->base == NULL ? TL_OUTCOME_OK : tli_op_answer(&c->op, 1)->outcome;
+    int absent = slot->outcome == TL_OUTCOME_NOT_FOUND && base == TL_OUTCOME_OK;
     if (whose == 1)
         return tli_commit_won(c);
+    if (slot->outcome == TL_OUTCOME_NOT_FOUND && base == TL_OUTCOME_NOT_FOUND)
+        return tli_commit_ambiguous(c); /* v<N+1> may have been there and have expired: it is never put again */
     tli_op_clear(&c->op);
     if (whose == 0) {
         c->unknown = 0; /* its place is taken: no put of ours can be applied any more */

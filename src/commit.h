@@ -10,8 +10,9 @@
               put of unknown outcome is sent again; any other answer: FAILED
    PUT        put vN+1 if absent: the commit -> ok: DONE (of a creation HINTED). Exists or unknown: READ. Not applied:
               FAILED, or READ if an earlier put of it is unknown
-   READ       get vN+1 -> our bytes: DONE. Other metadata: lost, PAUSE (a creation: FAILED, TL_EXISTS). Not there: PUT
-              again. Not to be read: WAIT, the third time FAILED, TL_AMBIGUOUS
+   READ       get vN+1 + stat vN -> our bytes: DONE. Other metadata: lost, PAUSE (a creation: FAILED, TL_EXISTS). Not
+              there, but vN is: PUT again. Neither: it may have expired, FAILED, TL_AMBIGUOUS. Not to be read: WAIT, the
+              third time FAILED, TL_AMBIGUOUS
    WAIT       sleep -> READ
    PAUSE      sleep -> LOAD. The tenth attempt lost: FAILED, TL_CONFLICT
    LOAD       what the load asks for -> START on the newest version

@@ -594,6 +594,44 @@ static void conflicts_and_refusals(void)
     cworld_end(&w);
 }
 
+/* While the answer to v8 is lost on its way, others go on to v10 and expire what is old. */
+static tl_mem_fault expired_meanwhile(void *context, const tl_request *r, uint32_t n, uint32_t nth)
+{
+    cworld *w = (cworld *)context;
+    tl_mem_fault f = no_fault();
+    (void)n;
+    if (r->purpose != TL_PURPOSE_COMMIT || nth != 1)
+        return f;
+    tl_mem_put(&w->store, warehouse_key(w->location, "v10.metadata.json"), "{}", 2);
+    (void)tl_mem_delete(&w->store, warehouse_key(w->location, "v7.metadata.json"));
+    f.effect = TL_MEM_ANSWER;
+    f.outcome = TL_OUTCOME_UNKNOWN;
+    return f;
+}
+
+/* A version below the newest would be nobody's: it is not put, and nothing is deleted, since it may have been there. */
+static void a_version_that_expired_is_not_put_again(void)
+{
+    cworld w;
+    tl_mem_options mo;
+    tl_table *base;
+    tl_change change;
+    uint32_t attempts;
+    cfile f;
+    memset(&mo, 0, sizeof mo);
+    mo.fault = expired_meanwhile;
+    mo.context = &w;
+    cworld_begin(&w, "iot.trucks", &mo);
+    base = cworld_load(&w.store, &w.lake, w.location, 0);
+    change = cappend(&f, w.location, 1, 0);
+    CHECK_INT(try_commit(&w, base, &change, &attempts), TL_AMBIGUOUS);
+    CHECK_INT(log_count(&w.store, TL_PUT, "v8.metadata.json"), 1);
+    CHECK(tl_mem_get(&w.store, warehouse_key(w.location, "v8.metadata.json")) == NULL);
+    CHECK_INT(log_count(&w.store, TL_DELETE, ""), 0);
+    tl_table_drop(base);
+    cworld_end(&w);
+}
+
 /* Timelake's own first version of the same table: all is alike but uuid, time, and the order of properties. */
 static void check_first_version(const tl_metadata *m)
 {
@@ -779,6 +817,7 @@ static const tl_test_case cases[] = {
     TL_TEST(every_request_with_every_outcome),
     TL_TEST(batches),
     TL_TEST(conflicts_and_refusals),
+    TL_TEST(a_version_that_expired_is_not_put_again),
     TL_TEST(creation),
     TL_TEST(publishing),
     TL_TEST(every_allocation_failed_in_turn),
