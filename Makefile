@@ -201,6 +201,9 @@ bench-load: timelake.h
 ##   make bench-protocol  timeseries tables: replay of 10,000 commits against timeseries-table-format, the check of a header
 bench-protocol: timelake.h
 	@bench/protocol/run
+##   make bench-wasm  a head of 1,000 files opened in Chromium, against apache-arrow
+bench-wasm: wasm
+	@bench/wasm/run
 ##   make bench-stores  cold opens over a server 20 ms away, against the Timelake crate; a thousand tables watched
 bench-stores: timelake.h
 	@bench/stores/run
@@ -278,7 +281,7 @@ help:
 	@sed -n 's/^##//p' Makefile
 	@echo '  make clean, make dialects, make fuzz-<target>'
 
-.PHONY: demo wasm wasm-test follow_uv all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-commit bench-heads bench-load bench-protocol bench-stores bench-probe bench-cost tsan rooms \
+.PHONY: demo wasm wasm-test follow_uv all tool examples tests dialects test run-tests asan ubsan valgrind fuzz fuzz-replay matrix interop bench bench-commit bench-heads bench-load bench-protocol bench-wasm bench-stores bench-probe bench-cost tsan rooms \
         tidy generated symbols size install uninstall dist check-dist clean help $(FUZZERS:%=fuzz-%)
 
 print-%: # a variable, for tools/

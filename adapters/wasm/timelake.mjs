@@ -11,7 +11,7 @@ const OUTCOME = { ok: 0, not_found: 1, not_modified: 2, unsupported: 4, failed: 
 const COMPARE = { '=': 0, '==': 0, '<': 1, '<=': 2, '>': 3, '>=': 4, in: 5, 'is null': 6, 'is not null': 7 };
 const WHOLE = 0xffffffffffffffffn, FOREVER = 0x7fffffffffffffffn;
 const ABSENT = 50, CANCELLED = 61, MAY_COME_BACK = new Set([408, 425, 429, 500, 502, 503, 504]);
-const utf8 = new TextDecoder(), encoder = new TextEncoder();
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true }), encoder = new TextEncoder();
 
 /** Why something failed: `code` is a word ("absent", "corrupt", "store", ...), `position` the byte in the object `key`. */
 export class TimelakeError extends Error {
@@ -100,20 +100,15 @@ const PLAIN = {
 const UNIT = { s: 's', m: 'ms', u: 'us', n: 'ns' };
 
 function readMetadata(m, at) {
-  const out = {};
-  if (at === 0) return out;
-  const view = m.view;
-  let n = view.getInt32(at, true), p = at + 4;
+  if (at === 0) return {};
+  const { view } = m;
+  let p = at + 4;
   const next = () => {
-    const size = view.getInt32(p, true), text = m.text(p + 4, size);
+    const size = view.getInt32(p, true);
     p += 4 + size;
-    return text;
+    return m.text(p - size, size);
   };
-  for (; n > 0; n--) {
-    const key = next();
-    out[key] = next();
-  }
-  return out;
+  return Object.fromEntries(Array.from({ length: view.getInt32(at, true) }, () => [next(), next()]));
 }
 
 /* What a schema node says: name, nullable, type as pyarrow spells it, the typed array of its values, children. */
@@ -209,44 +204,71 @@ class Chunk {
   }
   /** Value i: number, bigint (64 bits), boolean, string, Uint8Array (a copy), decimals as text, nested ones as arrays and
       objects, maps as [key, value] pairs; null. */
-  get(i) {
+  get(i) { return i >= 0 && i < this.length ? this.reader(false)(i) : null; }
+  /* A function that gives value i, until the next call into the module; for many values: what they share is done once. */
+  reader(many = true) {
     this.owner.alive();
-    if (!(i >= 0 && i < this.length) || this.isNull(i)) return null;
-    const m = this.owner.m, { format, size } = this.field, j = i + this.offset;
-    if (this.dictionary) return this.dictionary.get(Number(this.values[i]));
-    const raw = (at, n, text) => (text ? m.text(at, n) : m.bytes.slice(at, at + n));
-    if (format === 'e') return halfFloat(this.values[i]);
-    if (this.field.array) return this.values[i];
+    const { validity } = this, from = this.offset, value = this.plainReader(many);
+    if (this.field.format === 'n') return () => null;
+    return validity === undefined ? value : (i) => ((validity[(i + from) >> 3] >> ((i + from) & 7) & 1) === 0 ? null : value(i));
+  }
+  plainReader(many) {
+    const { m } = this.owner, { format, size, scale } = this.field, from = this.offset, { bytes } = m;
+    if (this.dictionary) {
+      const { values } = this, inner = this.dictionary.reader(many);
+      return (i) => inner(Number(values[i]));
+    }
+    if (this.field.array) {
+      const { values } = this;
+      return format === 'e' ? (i) => halfFloat(values[i]) : (i) => values[i];
+    }
+    const children = ['n', 'b'].includes(format) || format[0] !== '+' ? [] : this.children.map((c) => c.reader(many));
+    const at = format === 'n' || format === '+s' || format[1] === 'w' && format[0] === '+' ? 0 : this.buffer(1);
     switch (format) {
-      case 'b': return (m.bytes[this.buffer(1) + (j >> 3)] >> (j & 7) & 1) === 1;
-      case 'u': case 'z': case 'U': case 'Z': {
-        const offsets = this.offsets, from = Number(offsets[i]), to = Number(offsets[i + 1]);
-        return raw(this.buffer(2) + from, to - from, format === 'u' || format === 'U');
-      }
-      case 'vu': case 'vz': {
-        const at = this.buffer(1) + 16 * j, n = m.u32(at);
-        return raw(n <= 12 ? at + 4 : this.buffer(2 + m.u32(at + 8)) + m.u32(at + 12), n, format === 'vu');
-      }
-      case 'tiD': { const v = this.typed(Int32Array, 1, 2 * j, 2); return [v[0], v[1]]; }
-      case 'tin': { const at = this.buffer(1) + 16 * j; return [m.view.getInt32(at, true), m.view.getInt32(at + 4, true), m.i64(at + 8)]; }
-      case '+s': return Object.fromEntries(this.children.map((c) => [c.field.name, c.get(j)]));
-      case '+l': case '+L': case '+m': {
-        const offsets = this.offsets, [child] = this.children, out = [];
-        for (let k = Number(offsets[i]); k < Number(offsets[i + 1]); k++) {
-          out.push(format === '+m' ? child.children.map((c) => c.get(k + child.offset)) : child.get(k));
-        }
-        return out;
-      }
+      case 'n': return () => null;
+      case 'b': return (i) => (bytes[at + ((i + from) >> 3)] >> ((i + from) & 7) & 1) === 1;
+      case 'u': case 'z': case 'U': case 'Z': return this.textReader(many);
+      case 'vu': case 'vz': return (i) => {
+        const view = at + 16 * (i + from), n = m.u32(view);
+        const start = n <= 12 ? view + 4 : this.buffer(2 + m.u32(view + 8)) + m.u32(view + 12);
+        return format === 'vu' ? m.text(start, n) : bytes.slice(start, start + n);
+      };
+      case 'tiD': return (i) => [0, 4].map((k) => m.view.getInt32(at + 8 * (i + from) + k, true));
+      case 'tin': return (i) => {
+        const start = at + 16 * (i + from), { view } = m;
+        return [view.getInt32(start, true), view.getInt32(start + 4, true), view.getBigInt64(start + 8, true)];
+      };
+      case '+s': return (i) => Object.fromEntries(this.children.map((c, k) => [c.field.name, children[k](i + from)]));
+      case '+l': case '+L': return this.listReader(children[0]);
+      case '+m': return this.listReader((k) => {
+        const [entries] = this.children;
+        return entries.children.map((c) => c.get(k + entries.offset));
+      });
       default:
     }
-    if (format[0] === 'w') return raw(this.buffer(1) + size * j, size, false);
-    if (format.startsWith('+w')) return Array.from({ length: size }, (_, k) => this.children[0].get(j * size + k));
-    if (format.startsWith('d:')) {
+    if (format[0] === 'w') return (i) => bytes.slice(at + size * (i + from), at + size * (i + from + 1));
+    if (format.startsWith('+w')) return (i) => Array.from({ length: size }, (_, k) => children[0]((i + from) * size + k));
+    if (!format.startsWith('d:')) throw new TimelakeError('unsupported', `no values of type ${this.field.type}`);
+    return (i) => {
       let value = 0n;
-      for (let k = size - 4; k >= 0; k -= 4) value = value << 32n | BigInt(m.u32(this.buffer(1) + size * j + k));
-      return decimalText(BigInt.asIntN(size * 8, value), this.field.scale);
-    }
-    throw new TimelakeError('unsupported', `no values of type ${this.field.type}`);
+      for (let k = size - 4; k >= 0; k -= 4) value = value << 32n | BigInt(m.u32(at + size * (i + from) + k));
+      return decimalText(BigInt.asIntN(size * 8, value), scale);
+    };
+  }
+  listReader(item) {
+    const { offsets } = this;
+    return (i) => {
+      const out = [];
+      for (let k = Number(offsets[i]); k < Number(offsets[i + 1]); k++) out.push(item(k));
+      return out;
+    };
+  }
+  textReader(many) {
+    const { offsets, data } = this, text = this.field.format.toLowerCase() === 'u';
+    if (!text) return (i) => data.slice(Number(offsets[i]), Number(offsets[i + 1]));
+    const all = many && this.length > 8 && data.length < 1 << 28 ? utf8.decode(data) : '';
+    if (all.length === data.length) return (i) => all.slice(Number(offsets[i]), Number(offsets[i + 1])); /* ASCII: one decoding */
+    return (i) => utf8.decode(data.subarray(Number(offsets[i]), Number(offsets[i + 1])));
   }
 }
 
@@ -273,7 +295,15 @@ class Column {
     }
     return null;
   }
-  toArray() { return this.chunks.flatMap((c) => Array.from({ length: c.length }, (_, i) => c.get(i))); }
+  toArray() {
+    const out = new Array(this.length);
+    let at = 0;
+    for (const c of this.chunks) {
+      const value = c.reader();
+      for (let i = 0; i < c.length; i++) out[at++] = value(i);
+    }
+    return out;
+  }
 }
 
 /** A named table of a head: schema, rows, columns. Columns are decompressed and checked when first asked for. */
@@ -302,9 +332,15 @@ class Section {
   column(name) { return this.columns().find((c) => c.name === name) ?? null; }
   /** All rows as objects. */
   toRows() {
-    const columns = this.columns();
-    const values = columns.map((c) => c.toArray());
-    return Array.from({ length: this.rows }, (_, i) => Object.fromEntries(columns.map((c, k) => [c.name, values[k][i]])));
+    const columns = this.columns(), names = columns.map((c) => c.name), values = columns.map((c) => c.toArray());
+    const out = new Array(this.rows);
+    const plain = !names.includes('__proto__'); /* a name of a stranger's choice */
+    for (let i = 0; i < out.length; i++) {
+      const row = plain ? {} : Object.fromEntries(names.map((n, k) => [n, values[k][i]]));
+      if (plain) for (let k = 0; k < names.length; k++) row[names[k]] = values[k][i];
+      out[i] = row;
+    }
+    return out;
   }
   /** A complete Arrow IPC stream, not compressed: `tableFromIPC(section.toIPC())`, DuckDB's `insertArrowFromIPCStream`. */
   toIPC() {
@@ -341,12 +377,10 @@ class Document {
   section(name) { return this.sections.find((s) => s.name === name) ?? null; }
   get properties() {
     this.alive();
-    const out = {};
-    for (let i = 0; i < this.m.x.head_properties(this.head); i++) {
+    return Object.fromEntries(Array.from({ length: this.m.x.head_properties(this.head) }, (_, i) => {
       const at = this.m.x.head_property(this.head, i) >>> 0;
-      out[this.m.span(at)] = this.m.span(at + 8) ?? '';
-    }
-    return out;
+      return [this.m.span(at), this.m.span(at + 8) ?? ''];
+    }));
   }
   /** Frees it; what was handed out as typed arrays is gone. */
   close() {

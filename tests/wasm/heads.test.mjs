@@ -155,3 +155,32 @@ test('decoding again and again takes no more memory', () => {
   for (let i = 0; i < 50; i++) once();
   assert.equal(lake.m.x.memory.buffer.byteLength, before);
 });
+
+test('changed bytes anywhere: the same kind of error, or other values; never a trap, and the memory is given back', () => {
+  let seed = 1, errors = 0;
+  const random = (n) => (seed = Math.imul(seed, 1664525) + 1013904223 >>> 0) % n;
+  return timelake({ wasm }).then((fresh) => {
+    for (const file of ['lake/iot.trucks.head', 'lake/iot.trucks_json.head', 'heads/zoo.arrow.head', 'heads/zoo.json.head', 'heads/type-map.arrow.head',
+      'heads/type-utf8-view.arrow.head', 'heads/type-dictionary.arrow.head']) {
+      const whole = readFileSync(data(file));
+      for (let round = 0; round < 300; round++) {
+        const bytes = Uint8Array.from(whole);
+        for (let k = random(4); k >= 0; k--) bytes[random(bytes.length)] = [0, 1, 0x7f, 0x80, 0xff, random(256)][random(6)];
+        let head = null;
+        try {
+          head = fresh.decodeHead(bytes);
+          for (const s of head.sections) {
+            s.toRows();
+            s.toIPC();
+          }
+        } catch (error) {
+          assert.equal(error.name, 'TimelakeError', `${file}, round ${round}: ${error.stack}`);
+          errors++;
+        }
+        head?.close();
+      }
+    }
+    assert.ok(errors > 100);
+    assert.ok(fresh.m.x.memory.buffer.byteLength < 64 << 20, `${fresh.m.x.memory.buffer.byteLength} bytes`);
+  });
+});
