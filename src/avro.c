@@ -5,7 +5,10 @@ enum { TLI_AVRO_PLAIN, TLI_AVRO_DEFLATE, TLI_AVRO_SNAPPY, TLI_AVRO_ZSTANDARD };
 #define TLI_AVRO_NODES 65536u
 #define TLI_AVRO_EMPTY_ITEMS 65536u /* entries that take no bytes: they cost time all the same */
 #define TLI_AVRO_BLOCK_FIRST 65536u
-#define TLI_AVRO_IDLE 4194304u /* events in a row without a byte behind them */
+/* Events without a byte behind them: so many, and for each byte that was read some more, of which a frame as deep as it
+   may be takes two each. Types are shared, so that a schema of a few bytes may stand for millions of them. */
+#define TLI_AVRO_IDLE 4194304u
+#define TLI_AVRO_IDLE_BYTE (2 * TL_AVRO_DEPTH)
 
 TLI_FN tl_status tli_avro_bad(const tl_avro *a, const uint8_t *at, tl_status status, const char *text, tl_error *err)
 {
@@ -749,8 +752,10 @@ TL_API tl_status tl_avro_next(tl_avro *avro, tl_avro_value *value, tl_error *err
     value->number = 0;
     value->real = 0;
     if (avro->data_at != avro->seen) {
+        size_t paid = avro->seen == NULL ? 1 : (size_t)(avro->data_at - avro->seen);
+        paid = TLI_MIN(paid, (size_t)TLI_AVRO_IDLE) * TLI_AVRO_IDLE_BYTE;
+        avro->idle -= (uint32_t)TLI_MIN(paid, (size_t)avro->idle);
         avro->seen = avro->data_at;
-        avro->idle = 0;
     } else if (++avro->idle > TLI_AVRO_IDLE) {
         return tli_avro_bad(avro, avro->data_at, TL_LIMIT, "an Avro value of too many parts without a byte", err);
     }

@@ -71,7 +71,7 @@ typedef struct tl_avro {
     uint8_t sync[16];
     uint8_t codec;
     uint8_t begun;             /* a row was begun */
-    uint32_t idle;             /* events since `seen` was reached */
+    uint32_t idle;             /* events without bytes that no bytes paid for */
     const uint8_t *seen;
     uint32_t depth;
     uint32_t node_capacity;

@@ -484,6 +484,12 @@ static void values_of_no_bytes(void)
     CHECK_INT(count, 1000);
     put_block(&t, INT64_MAX, "", 0);
     CHECK_INT(read_all(t.data, t.size, NULL, NULL, &count, NULL), TL_CORRUPT);
+    begin_file(&t, "{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":\"boolean\"},"
+                   "{\"name\":\"b\",\"type\":{\"type\":\"array\",\"items\":\"null\"}}]}");
+    for (i = 0; i < 2000; i++) /* 65,536 nulls each time */
+        put_block(&t, 1, "\1\x80\x80\x08\0", 5);
+    CHECK_INT(read_all(t.data, t.size, NULL, NULL, &count, NULL), TL_LIMIT);
+    CHECK(count < 100);
 }
 
 /* ---- files of other writers, where they are ---- */
