@@ -628,6 +628,7 @@ static const tl_http_name tl_http_azure_names[] = {
     {"azure_storage_account_key", TL_HTTP_ACCOUNT_KEY}, {"azure_storage_access_key", TL_HTTP_ACCOUNT_KEY},
     {"azure_storage_master_key", TL_HTTP_ACCOUNT_KEY}, {"azure_storage_sas_key", TL_HTTP_SAS},
     {"azure_storage_sas_token", TL_HTTP_SAS}, {"azure_storage_token", TL_HTTP_BEARER},
+    {"bearer_token", TL_HTTP_BEARER},
     {"azure_skip_signature", TL_HTTP_SKIP}, {"azure_allow_http", TL_HTTP_INSECURE}, {NULL, TL_HTTP_IGNORED}};
 static const tl_http_name tl_http_gcs_names[] = {
     {"google_base_url", TL_HTTP_ENDPOINT}, {"google_bearer_token", TL_HTTP_BEARER},
@@ -755,7 +756,8 @@ TL_API void tl_http_environment(tl_http_store *store)
         for (i = 0; n->name[i] != 0 && i + 1 < sizeof upper; i++)
             upper[i] = n->name[i] >= 'a' && n->name[i] <= 'z' ? (char)(n->name[i] - 'a' + 'A') : n->name[i];
         upper[i] = 0;
-        value = store->dialect == TL_HTTP_PLAIN ? NULL : getenv(upper);
+        value = strncmp(upper, "AWS_", 4) == 0 || strncmp(upper, "AZURE_", 6) == 0 || strncmp(upper, "GOOGLE_", 7) == 0
+                    ? getenv(upper) : NULL; /* the others are names of options alone */
         if (value != NULL && value[0] != 0 && (at == NULL || *at == NULL))
             (void)tl_http_set(store, n->field, value);
     }

@@ -1649,7 +1649,8 @@ static const char help_tables[] =
     "https://, http://    reads only, without listings: -o bearer_token=T\n"
     "all                  -o allow_http=true: credentials may go over http:// to other hosts; timeout=30s,\n"
     "                     connect_timeout=5s, proxy_url=URL, user_agent=TEXT, allow_invalid_certificates=true,\n"
-    "                     http1_only=true; SSL_CERT_FILE, https_proxy, no_proxy of the environment\n";
+    "                     http1_only=true, in the environment AWS_TIMEOUT, AZURE_PROXY_URL, ...; SSL_CERT_FILE,\n"
+    "                     https_proxy, no_proxy\n";
 
 static const char help_log[] =
     "usage: tlake protocol URL [-o key=value]... [--trace] [--json]\n"

@@ -136,6 +136,28 @@ static void on_http_line(void *context, const char *line, size_t size)
     fprintf(stderr, "* %.*s\n", (int)size, line);
 }
 
+/* The client options in the environment, AWS_TIMEOUT say; before those of the command line, which win. Values that are
+   none are as good as not set. */
+static void client_environment(place *p)
+{
+    static const char *const names[] = {"timeout", "connect_timeout", "proxy_url", "user_agent",
+                                        "allow_invalid_certificates", "http1_only"};
+    const char *prefix = p->http.dialect == TL_HTTP_S3      ? "AWS_"
+                         : p->http.dialect == TL_HTTP_AZURE ? "AZURE_"
+                         : p->http.dialect == TL_HTTP_GCS   ? "GOOGLE_" : NULL;
+    size_t i, k;
+    for (i = 0; i < sizeof names / sizeof names[0] && prefix != NULL; i++) {
+        char name[64];
+        const char *value;
+        snprintf(name, sizeof name, "%s%s", prefix, names[i]);
+        for (k = 0; name[k] != 0; k++)
+            name[k] = name[k] >= 'a' && name[k] <= 'z' ? (char)(name[k] - 'a' + 'A') : name[k];
+        value = getenv(name);
+        if (value != NULL && value[0] != 0)
+            (void)client_option(&p->http_options, &p->http, names[i], value);
+    }
+}
+
 /* What the environment says, where no option did; a credentials file last. */
 static void store_environment(place *p)
 {
@@ -224,6 +246,7 @@ static int place_open(place *p, tl_lake_options *lake)
     code = place_locate(p, fs.local_root != NULL);
 #ifdef TLAKE_CURL
     tl_http_init(&p->http, tl_http_scheme(tl_text(p->location)));
+    client_environment(p);
 #endif
     for (i = 0; i < arguments.option_count && code == EXIT_DONE; i++)
         code = place_option(p, arguments.options[i], lake);

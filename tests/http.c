@@ -804,6 +804,8 @@ static void options(void)
     CHECK_INT(s.virtual_hosted, 1);
     tl_http_init(&s, TL_HTTP_AZURE);
     CHECK_INT(tl_http_option(&s, "account_name", "acc"), 1);
+    CHECK_INT(tl_http_option(&s, "bearer_token", "tok"), 1);
+    CHECK_IS(s.bearer, "tok");
     CHECK_INT(tl_http_option(&s, "azure_storage_use_emulator", "1"), 1);
     CHECK_IS(s.account, "devstoreaccount1");
     CHECK_INT(tl_http_scheme(tl_text("abfss://x")), TL_HTTP_AZURE);

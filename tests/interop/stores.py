@@ -290,6 +290,10 @@ def secrets(server):
         code, output = run(tables_over.TLAKE, *arguments, **env)  # looks for SECRET
         check("no token in " + " ".join(arguments[:1]), "tokentokentoken" in output or "Signature=" in output, False)
         check("and something was said", len(output) > 20, True)
+    code, output = run(tables_over.TLAKE, "open", url, "--verbose", **dict(env, AWS_USER_AGENT="lake/1", AWS_TIMEOUT="never"))
+    check("a client option in the environment", "User-Agent: lake/1" in output, True)
+    code, output = run(tables_over.TLAKE, "open", url, "--verbose", "-o", "user_agent=lake/2", **dict(env, AWS_USER_AGENT="no"))
+    check("the command line wins", "User-Agent: lake/2" in output, True)
 
 
 def each(name, *tests):
