@@ -84,6 +84,8 @@ static int lake_option(tl_lake_options *lake, const char *name, const char *valu
         lake->freshness_list = strcmp(value, "list") == 0;
         return one_of(value, "head list") ? 1 : -1;
     }
+    if (strncmp(name, "timelake_cache", 14) == 0) /* of its block cache: here nothing is cached */
+        return 1;
     if (strcmp(name, "timelake_warm_connections") == 0) {
         lake->warm_connections = (uint32_t)strtoul(value, NULL, 10);
         return 1;
@@ -167,6 +169,19 @@ static void store_environment(place *p)
         (void)tl_http_credentials_file(&p->http);
     p->http_options.ca_file = ca != NULL && ca[0] != 0 ? ca : NULL;
     p->http_options.log = arguments.verbose ? on_http_line : NULL;
+}
+
+/* What is better on a store that its endpoint tells: of what is not there, Tigris is slow to say so to a HEAD. */
+static void store_profile(const place *p, tl_lake_options *lake)
+{
+    const char *endpoint = p->http.endpoint;
+    size_t i;
+    for (i = 0; i < arguments.option_count; i++)
+        if (strncmp(arguments.options[i], "timelake_freshness_check=", 25) == 0)
+            return;
+    if (p->http.dialect == TL_HTTP_S3 && endpoint != NULL
+        && (strstr(endpoint, "tigris") != NULL || strstr(endpoint, "storage.dev") != NULL))
+        lake->freshness_list = 1;
 }
 #endif
 
@@ -256,6 +271,7 @@ static int place_open(place *p, tl_lake_options *lake)
 #ifdef TLAKE_CURL
     if (p->remote) {
         store_environment(p);
+        store_profile(p, lake);
         if (p->http.dialect == TL_HTTP_PLAIN) {
             lake->store = TL_STORE_HTTPS;
             p->http.endpoint = p->location; /* whom a bearer token is for */

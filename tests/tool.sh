@@ -259,7 +259,7 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 5 probe "$work/none"
     run 2 probe "$probed/manifest" --digits 21
     run 2 open $trucks -o "$root" --digits 3; says err 'an option of another command'
-    run 0 open $trucks -o "$root" -o timelake_version_lookup=hint; says out '2 round trips'
+    run 0 open $trucks -o "$root" -o timelake_version_lookup=hint -o timelake_cache=off; says out '2 round trips'
     log=$work/series/_timeseries_log
     mkdir -p "$log"
     cp "$here/data/cases/19-protocol-header/commits/unknown-writer.json" "$log/0000000001.json"

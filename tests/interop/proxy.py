@@ -20,10 +20,10 @@ import servers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOL = os.path.join(os.path.dirname(os.path.dirname(HERE)), "build", "interop", "ops")
-WORKERS, NAMES = 24, 4
+WORKERS, NAMES, STALL = 24, 4, 7.5  # s, longer than the client waits (3, 6 in all)
 FAULTS = ("cut before", 3), ("cut behind", 4), ("cut head", 2), ("cut body", 3), ("delay before", 4), ("delay behind", 4), \
-    ("stall before", 0.1), ("stall behind", 0.1), ("twice, first", 3), ("twice, second", 3), ("answer twice", 4), \
-    ("500 before", 2), ("503 before", 2), ("500 behind", 2), ("503 behind", 2), ("429 before", 1), ("none", 60.8)
+    ("stall before", 0.05), ("stall behind", 0.05), ("twice, first", 3), ("twice, second", 3), ("answer twice", 4), \
+    ("500 before", 2), ("503 before", 2), ("500 behind", 2), ("503 behind", 2), ("429 before", 1), ("none", 60.9)
 APPLIED = (200, 201, 204)
 
 
@@ -126,14 +126,14 @@ class Proxy:
         if fault == "cut before":
             return False
         if fault.endswith("before"):
-            await asyncio.sleep(wait if "delay" in fault else 2.5)
+            await asyncio.sleep(wait if "delay" in fault else STALL)
         answer = await self.forward(request)
         if fault.startswith("twice"):
             self.twice.add(request[2].split(b" ")[0].decode())
             second = await self.forward(request)
             answer = second if "second" in fault else answer
         if fault in ("delay behind", "stall behind"):
-            await asyncio.sleep(wait if "delay" in fault else 2.5)
+            await asyncio.sleep(wait if "delay" in fault else STALL)
         if fault == "cut behind":
             return False
         data = answer[0] + answer[2]
@@ -306,7 +306,7 @@ async def run(store, count, seed):
     proxy = Proxy(store.port, seed)
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0, limit=1 << 20)
     end = "http://127.0.0.1:%d" % server.sockets[0].getsockname()[1]
-    process = await asyncio.create_subprocess_exec(TOOL, "1000", stdin=-1, stdout=-1, stderr=-1, limit=1 << 20,
+    process = await asyncio.create_subprocess_exec(TOOL, "3000", stdin=-1, stdout=-1, stderr=-1, limit=1 << 20,
                                                    env=dict(os.environ, **store.env, AWS_ENDPOINT_URL=end))
     client = Client(process)
     reading = asyncio.ensure_future(client.read())

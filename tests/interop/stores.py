@@ -279,6 +279,19 @@ def doctor(name, no, verdict, *arguments, at="", **more):
 CONDITIONS = ["create", "replace", "create race", "replace race"]
 
 
+def tigris(server):
+    """On Tigris, which its endpoint tells, a listing looks for what is newer."""
+    for host, word, other in (("127.0.0.1", "HEAD", "LIST"), ("tigris.localhost", "LIST", "HEAD")):
+        watch = subprocess.Popen([tables_over.TLAKE, "watch", server.url + "iot/trucks", "--every", "20ms", "--trace", "-o", "allow_http=true"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(
+                                     os.environ, **dict(server.env, AWS_ENDPOINT="http://%s:%d" % (host, server.port))))
+        lines = [watch.stderr.readline() for _ in range(8)]
+        watch.kill()
+        watch.communicate()
+        check("a warm check, " + host, [any(" %s " % w in line and "v8.metadata" in line for line in lines) for w in (word, other)],
+              [True, False])
+
+
 def secrets(server):
     """Neither errors nor traces nor what HTTP says have credentials in them."""
     url, env = server.url + "iot/trucks", dict(server.env, AWS_SESSION_TOKEN="tokentokentoken")
@@ -326,7 +339,7 @@ def main():
         ("s3s_fs", doctor("s3s-fs", ["list", "create race", "replace race"], (True, False))))
     with concurrent.futures.ThreadPoolExecutor(3) as pool:  # most of it is waiting
         all_of_it = [pool.submit(bad_server), pool.submit(
-            each, "seaweedfs", over("seaweedfs"), doctor("seaweedfs", [], (True, True)),
+            each, "seaweedfs", over("seaweedfs"), tigris, doctor("seaweedfs", [], (True, True)),
             doctor("seaweedfs, a wrong key", ["credentials", "put", "get", "list"], (False, False),
                    AWS_SECRET_ACCESS_KEY="another"))]
         all_of_it += [pool.submit(each, *some) for some in wanted]
