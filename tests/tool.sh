@@ -203,7 +203,7 @@ if "$tlake" open --help >/dev/null 2>&1; then
         run 2 doctor "$work"; says err 'not at folders'
         run 2 doctor s3://b/t --trace; says err 'an option of another command'
         run 2 open $trucks --one-writer; says err 'an option of another command'
-        run 0 doctor --help; says out 'a second writer let twenty win'
+        run 0 doctor --help; says out 'let twenty'
         run 2 open 'https://h/t?sig=secret'; says err 'no user, query'
         if grep -q secret "$work/err"; then bad 'a secret in an error'; else ok; fi
     fi
