@@ -1747,6 +1747,7 @@ typedef struct tl_log_options {
 typedef struct tl_log_replay {
     tl_log_options options;
     uint64_t version; /* the last commit that went in */
+    tl_log_time time; /* of it, by its writer's clock */
     tl_log_meta meta;
     uint8_t has_meta;
     tl_buffer segments; /* all that were added, in order */
@@ -2343,7 +2344,7 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
    | LOOK-AGAIN | get CURRENT | somebody published it meanwhile: RESTORE. Else failed |
    | RESTORE | put the commit, if absent | done: DONE. Exists: WHOSE. Else ambiguous |
    | WHOSE | get that commit | ours: DONE. Foreign: lost. Else ambiguous |
-   | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Valid: POINT, then RESTORE. Torn: failed, or SURE |
+   | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Young: conflict. Valid: POINT. Torn: failed, or SURE |
    | SURE | get CURRENT | as before: REMOVE. Else conflict |
    | REMOVE | delete it | DONE |
    | RESOLVE | get CURRENT | READ-BACK |
@@ -2360,6 +2361,7 @@ typedef struct tl_log_settings {
     uint64_t decoded_bytes;  /* most memory of a state; 16 GiB */
     uint32_t window;         /* commits asked for at once; 0: 256 */
     uint32_t rounds;         /* attempts while answers are unclear; 0: 3 */
+    int64_t repair_age_ms;   /* a repair leaves younger commits alone; 0: ten minutes; negative: none is too young */
     uint8_t seed[16];        /* from the system, for commits to be told apart; writing refuses zero */
 } tl_log_settings;
 
@@ -25474,11 +25476,10 @@ TLI_FN int tli_tslog_commit(tl_log_replay *r, tli_tsfield_source *s, tli_store *
 {
     static const char *const names[] = {"version", "base_version", "timestamp", "actions"};
     const tl_json_node *v[4], *item;
-    tl_log_time time;
     uint64_t base;
     r->actions.size = 0;
     if (!tli_tsfield_members(s, s->tree->root, names, 4, v, 0) || !tli_tsfield_u64(s, v[0], UINT64_MAX, version)
-        || !tli_tsfield_u64(s, v[1], UINT64_MAX, &base) || !tli_tsfield_time(s, v[2], &time))
+        || !tli_tsfield_u64(s, v[1], UINT64_MAX, &base) || !tli_tsfield_time(s, v[2], &r->time))
         return 0;
     if (v[3] == NULL || v[3]->kind != TL_JSON_ARRAY)
         return tli_tsfield_bad(s, "an array of actions is expected", v[3]);
@@ -29720,6 +29721,16 @@ TLI_FN int tli_log_orphan(tl_log_call *call)
     return tli_log_get(call, TLI_LOG_ORPHAN, call->plan.version);
 }
 
+/* Whether a commit was written so lately that its writer may be at work. One that cannot be published is taken back:
+   who published it meanwhile would see it go. */
+TLI_FN int tli_log_young(const tl_log_call *call, tl_log_time time)
+{
+    int64_t age = call->log->settings->repair_age_ms;
+    int64_t passed = call->op.now - (time.seconds * 1000 + time.nanos / 1000000);
+    age = age == 0 ? 600000 : age;
+    return passed < age && passed > -age;
+}
+
 TLI_FN int tli_log_judge_orphan(tl_log_call *call)
 {
     const tli_op_slot *slot = tli_op_answer(&call->op, 0);
@@ -29736,6 +29747,9 @@ TLI_FN int tli_log_judge_orphan(tl_log_call *call)
     st = tl_log_replay_commit(&call->replay, call->plan.version, slot->body->data, slot->body->size, &call->fault);
     if (st == TL_OK)
         st = tl_log_replay_finish(&call->replay, &call->next, &call->fault);
+    if (st == TL_OK && tli_log_young(call, call->replay.time))
+        return tli_log_fail(call, TL_FAULT_CONFLICT, TL_CONFLICT, "the commit is young: its writer may be at work",
+                            call->plan.version);
     if (st == TL_OK) {
         tl_error why;
         call->text.size = 0;

@@ -495,6 +495,16 @@ TLI_FN int tli_log_orphan(tl_log_call *call)
     return tli_log_get(call, TLI_LOG_ORPHAN, call->plan.version);
 }
 
+/* Whether a commit was written so lately that its writer may be at work. One that cannot be published is taken back:
+   who published it meanwhile would see it go. */
+TLI_FN int tli_log_young(const tl_log_call *call, tl_log_time time)
+{
+    int64_t age = call->log->settings->repair_age_ms;
+    int64_t passed = call->op.now - (time.seconds * 1000 + time.nanos / 1000000);
+    age = age == 0 ? 600000 : age;
+    return passed < age && passed > -age;
+}
+
 TLI_FN int tli_log_judge_orphan(tl_log_call *call)
 {
     const tli_op_slot *slot = tli_op_answer(&call->op, 0);
@@ -511,6 +521,9 @@ TLI_FN int tli_log_judge_orphan(tl_log_call *call)
     st = tl_log_replay_commit(&call->replay, call->plan.version, slot->body->data, slot->body->size, &call->fault);
     if (st == TL_OK)
         st = tl_log_replay_finish(&call->replay, &call->next, &call->fault);
+    if (st == TL_OK && tli_log_young(call, call->replay.time))
+        return tli_log_fail(call, TL_FAULT_CONFLICT, TL_CONFLICT, "the commit is young: its writer may be at work",
+                            call->plan.version);
     if (st == TL_OK) {
         tl_error why;
         call->text.size = 0;

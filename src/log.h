@@ -16,7 +16,7 @@
    | LOOK-AGAIN | get CURRENT | somebody published it meanwhile: RESTORE. Else failed |
    | RESTORE | put the commit, if absent | done: DONE. Exists: WHOSE. Else ambiguous |
    | WHOSE | get that commit | ours: DONE. Foreign: lost. Else ambiguous |
-   | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Valid: POINT, then RESTORE. Torn: failed, or SURE |
+   | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Young: conflict. Valid: POINT. Torn: failed, or SURE |
    | SURE | get CURRENT | as before: REMOVE. Else conflict |
    | REMOVE | delete it | DONE |
    | RESOLVE | get CURRENT | READ-BACK |
@@ -33,6 +33,7 @@ typedef struct tl_log_settings {
     uint64_t decoded_bytes;  /* most memory of a state; 16 GiB */
     uint32_t window;         /* commits asked for at once; 0: 256 */
     uint32_t rounds;         /* attempts while answers are unclear; 0: 3 */
+    int64_t repair_age_ms;   /* a repair leaves younger commits alone; 0: ten minutes; negative: none is too young */
     uint8_t seed[16];        /* from the system, for commits to be told apart; writing refuses zero */
 } tl_log_settings;
 

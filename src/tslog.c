@@ -420,11 +420,10 @@ TLI_FN int tli_tslog_commit(tl_log_replay *r, tli_tsfield_source *s, tli_store *
 {
     static const char *const names[] = {"version", "base_version", "timestamp", "actions"};
     const tl_json_node *v[4], *item;
-    tl_log_time time;
     uint64_t base;
     r->actions.size = 0;
     if (!tli_tsfield_members(s, s->tree->root, names, 4, v, 0) || !tli_tsfield_u64(s, v[0], UINT64_MAX, version)
-        || !tli_tsfield_u64(s, v[1], UINT64_MAX, &base) || !tli_tsfield_time(s, v[2], &time))
+        || !tli_tsfield_u64(s, v[1], UINT64_MAX, &base) || !tli_tsfield_time(s, v[2], &r->time))
         return 0;
     if (v[3] == NULL || v[3]->kind != TL_JSON_ARRAY)
         return tli_tsfield_bad(s, "an array of actions is expected", v[3]);

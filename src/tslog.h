@@ -133,6 +133,7 @@ typedef struct tl_log_options {
 typedef struct tl_log_replay {
     tl_log_options options;
     uint64_t version; /* the last commit that went in */
+    tl_log_time time; /* of it, by its writer's clock */
     tl_log_meta meta;
     uint8_t has_meta;
     tl_buffer segments; /* all that were added, in order */

@@ -80,6 +80,7 @@ static void begin_world(world *w, int table)
     o.context = w;
     tl_mem_init(&w->store, &o);
     w->settings.seed[0] = 7;
+    w->settings.repair_age_ms = -1; /* a crash is repaired at once */
     w->store.now = 1767323045123;
     if (table) {
         put(w, KEY("0000000001.json"), commit_1);
@@ -592,6 +593,31 @@ static void crashes(void)
     }
 }
 
+/* What was written lately is left to its writer, who may be taking it back. */
+static void young_commits(void)
+{
+    tl_log_field f = column("x");
+    world w;
+    tl_log log, next;
+    tl_log_call call;
+    begin_world(&w, 1);
+    w.settings.repair_age_ms = 0;
+    open_handle(&w, &log);
+    open_handle(&w, &next);
+    tl_log_add_columns(&call, &log, &f, 1);
+    crash_after(&w, &call, 2);
+    w.store.now += 599000;
+    CHECK_INT(repair(&w, &next, &call, 1), TL_CONFLICT);
+    CHECK_INT(call.fault.kind, TL_FAULT_CONFLICT);
+    CHECK(call.repaired == 0 && there(&w, KEY("0000000002.json")));
+    w.store.now += 2000;
+    CHECK_INT(repair(&w, &next, &call, 0), TL_OK);
+    CHECK(call.repaired == 1 && next.state->version == 2);
+    tl_log_free(&next);
+    tl_log_free(&log);
+    tl_mem_free(&w.store);
+}
+
 /* A store that cannot replace CURRENT conditionally let it go back over several commits: nothing is lost, repair
    publishes all of them. */
 static void gone_back(void)
@@ -1051,7 +1077,7 @@ static void in_a_folder(void)
 
 static const tl_test_case cases[] = {
     TL_TEST(every_recorded_run), TL_TEST(stale_and_schemaless), TL_TEST(every_answer), TL_TEST(crashes),
-    TL_TEST(torn_commits), TL_TEST(nothing_published), TL_TEST(gone_back),
+    TL_TEST(torn_commits), TL_TEST(nothing_published), TL_TEST(young_commits), TL_TEST(gone_back),
     TL_TEST(unconditional), TL_TEST(interleavings),
     TL_TEST(withdrawn_and_taken), TL_TEST(cancels), TL_TEST(memory_fails), TL_TEST(what_a_refresh_costs),
     TL_TEST(misuse), TL_TEST(in_a_folder),

@@ -210,6 +210,7 @@ int main(int argc, char **argv)
     tl_log_settings settings;
     tl_fs_open(&fs, NULL);
     memset(&settings, 0, sizeof settings);
+    settings.repair_age_ms = -1; /* whoever calls for it knows that the writer is gone */
     if (argc < 2 || !tl_fs_random(settings.seed, sizeof settings.seed))
         return 2;
     tl_log_init(&handle, tl_text(argv[1]), &settings);
