@@ -2344,7 +2344,7 @@ TL_API void tl_load_begin(tl_load *load, tl_lake *lake, tl_span location, const 
    | LOOK-AGAIN | get CURRENT | somebody published it meanwhile: RESTORE. Else failed |
    | RESTORE | put the commit, if absent | done: DONE. Exists: WHOSE. Else ambiguous |
    | WHOSE | get that commit | ours: DONE. Foreign: lost. Else ambiguous |
-   | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Young: conflict. Valid: POINT. Torn: failed, or SURE |
+   | ORPHAN | get the commit past CURRENT | absent: DONE. Young: conflict. Valid: POINT. Torn: failed, or SURE |
    | SURE | get CURRENT | as before: REMOVE. Else conflict |
    | REMOVE | delete it | DONE |
    | RESOLVE | get CURRENT | READ-BACK |

@@ -16,7 +16,7 @@
    | LOOK-AGAIN | get CURRENT | somebody published it meanwhile: RESTORE. Else failed |
    | RESTORE | put the commit, if absent | done: DONE. Exists: WHOSE. Else ambiguous |
    | WHOSE | get that commit | ours: DONE. Foreign: lost. Else ambiguous |
-   | ORPHAN | get the commit past CURRENT (repair) | absent: DONE. Young: conflict. Valid: POINT. Torn: failed, or SURE |
+   | ORPHAN | get the commit past CURRENT | absent: DONE. Young: conflict. Valid: POINT. Torn: failed, or SURE |
    | SURE | get CURRENT | as before: REMOVE. Else conflict |
    | REMOVE | delete it | DONE |
    | RESOLVE | get CURRENT | READ-BACK |
