@@ -571,7 +571,10 @@ async function send(lake, request, signal) {
     if (status === 304) return { outcome: 'not_modified', status };
     if (status === 416 && ranged) return { outcome: 'ok', status, size: 0, chunks: [], etag };
     if (status !== 200 && status !== 206) {
-      return failed(`HTTP ${status}${response.statusText ? ` ${response.statusText}` : ''}`, MAY_COME_BACK.has(status), status);
+      const answer = failed(`HTTP ${status}${response.statusText ? ` ${response.statusText}` : ''}`, MAY_COME_BACK.has(status), status);
+      const after = Number(response.headers.get('retry-after'));
+      if (answer.retryMs >= 0 && after > 0) answer.retryMs = Math.min(after, 30) * 1000;
+      return answer;
     }
     if (request.kind === 'HEAD') return { outcome: 'ok', status, etag, objectSize: response.headers.get('content-length') };
     const body = await readBody(response, request.accept, control);
@@ -637,6 +640,7 @@ async function note(lake, request, signal, log) {
   const answer = await send(lake, request, signal);
   Object.assign(line, { url: request.url ?? null, outcome: answer.outcome, status: answer.status ?? null,
     reason: answer.text ?? null, bytes: answer.size ?? 0, end: performance.now() });
+  lake.onrequest?.(line);
   return { line, answer };
 }
 
@@ -655,10 +659,9 @@ function drive(lake, op, signal, log, early = new Map()) {
     const start = async (request) => {
       const name = request.key.split('/').pop(), ready = request.kind === 'GET' ? early.get(name) : undefined;
       early.delete(name);
-      const { line, answer } = await (ready ?? note(lake, request, control.signal, log));
+      const { answer } = await (ready ?? note(lake, request, control.signal, log));
       if (request.token === 0n) return;
       complete(lake, op, request, answer);
-      if (!ready) lake.onrequest?.(line);
       pump();
     };
     const pump = () => {
@@ -670,7 +673,7 @@ function drive(lake, op, signal, log, early = new Map()) {
           if (request.kind !== 'SLEEP') start(request);
         } else if (turn === 'waits') {
           const deadline = m.x.deadline(op);
-          if (deadline !== FOREVER) timer = setTimeout(pump, Math.max(0, Number(deadline) - lake.now()));
+          if (deadline !== FOREVER) timer = setTimeout(pump, Math.min(Math.max(0, Number(deadline) - lake.now()), 1 << 30));
           return;
         } else {
           over = true;
@@ -781,30 +784,30 @@ class Lake {
     return Object.assign(error, { requests: log });
   }
   /** Runs `read(table, signal)` at once on the version that is known, and checks meanwhile that it is the newest. When it is
-      not, `signal` aborts, its result is dropped, and it runs again on the newest. */
+      not, `signal` aborts, its result is dropped, and it runs again on the newest. The table is closed when `read` is done. */
   async query(url, read, options = {}) {
     let table = await this.open(url, { ...options, defer: true });
     for (;;) {
-      if (!table.unchecked) return read(table, options.signal);
-      const control = new AbortController();
+      const control = new AbortController(), used = table;
       const abort = () => control.abort(options.signal.reason);
       options.signal?.addEventListener('abort', abort);
+      const result = (async () => read(used, control.signal))();
+      result.catch(() => {}); /* judged below, once it is known whether the version was the newest */
       try {
-        const result = Promise.resolve(read(table, control.signal));
-        result.catch(() => {}); /* judged below, once it is known whether the version was the newest */
+        if (!used.unchecked) return await result;
         const newest = await this.open(url, { ...options, defer: false });
-        if (newest.version === table.version) {
+        if (newest.version === used.version) {
           newest.close();
           return await result;
         }
         control.abort(new TimelakeError('superseded', `version ${newest.version} is there`));
-        await result.catch(() => {});
         table = newest;
       } catch (error) {
         control.abort(error);
         throw error;
       } finally {
         options.signal?.removeEventListener('abort', abort);
+        result.catch(() => {}).then(() => used.close());
       }
     }
   }

@@ -91,6 +91,20 @@ test('500 is asked again, 403 is not', async () => {
   assert.equal(times, 1);
 });
 
+test('an answer that names a pause is asked again after it', async () => {
+  let times = 0, first = 0, second = 0;
+  break_('version-hint.text', (request, response) => {
+    if (++times > 1) {
+      second = Date.now();
+      return response.end('7');
+    }
+    first = Date.now();
+    return response.writeHead(429, { 'retry-after': '1' }).end();
+  });
+  assert.equal((await (await world.lake()).open(table)).version, 7);
+  assert.ok(times === 2 && second - first >= 990, `${times} times, ${second - first} ms apart`);
+});
+
 test('no server at all', async () => {
   const lake = await timelake({ wasm, roots: { 's3://demo-lake/': 'http://127.0.0.1:9/' }, retryMs: 1 });
   await ends(lake.open(table), (e) => /127\.0\.0\.1:9: no answer, or one that CORS forbids/.test(e.message));

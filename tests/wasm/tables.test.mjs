@@ -129,6 +129,9 @@ test('a query runs at once, and again when the check beside it finds a newer ver
     return table.version;
   });
   assert.equal(first, 7);
+  const kept = await lake.query(at('iot/trucks'), (table) => table);
+  assert.throws(() => kept.files(), (e) => e.code === 'misuse');
+  await assert.rejects(lake.query(at('iot/trucks'), () => { throw new Error('of the caller'); }, { cacheMs: 0 }), /of the caller/);
   assert.deepEqual(seen, [[7, false]]);
   world.over.set(v8, next());
   try {
