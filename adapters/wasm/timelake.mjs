@@ -807,7 +807,8 @@ class Lake {
         throw error;
       } finally {
         options.signal?.removeEventListener('abort', abort);
-        result.catch(() => {}).then(() => used.close());
+        const close = () => used.close();
+        result.then(close, close);
       }
     }
   }
