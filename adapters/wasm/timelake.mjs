@@ -514,7 +514,7 @@ function readRequest(m) {
   return {
     token: m.u64(at), kind: KIND[m.u32(at + 8)], condition: m.u32(at + 12), key: m.span(at + 16) ?? '', etag: m.span(at + 24),
     offset: m.u64(at + 32), length: m.u64(at + 40), accept: m.u64(at + 48), round: m.u32(at + 76),
-    purpose: PURPOSE[m.u32(at + 96)], maxKeys: m.u32(at + 72), page: m.span(at + 80),
+    purpose: PURPOSE[m.u32(at + 96)], maxKeys: m.u32(at + 72) || 1000, page: m.span(at + 80),
   };
 }
 

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import { createServer as createListener } from 'node:net';
 import { join } from 'node:path';
 import { timelake } from '../../adapters/wasm/timelake.mjs';
 
@@ -49,6 +50,13 @@ function short(path) {
   return name === 'timelake-head' ? 'head' : name === 'version-hint.text' ? 'hint' : name.startsWith('snap-') ? 'list-file'
     : name.endsWith('-m.avro') ? 'manifest' : name.split('.')[0];
 }
+
+export const freePort = () => new Promise((done) => {
+  const s = createListener().listen(0, '127.0.0.1', () => {
+    const { port } = s.address();
+    s.close(() => done(port));
+  });
+});
 
 /* The requests of an operation in words, as tests/load.c has them: "1 GET head ok, 1 GET hint ok". */
 export function said(requests) {

@@ -3,23 +3,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { npm, root } from './helper.mjs';
+import { freePort, npm, root } from './helper.mjs';
 
 const has = (command) => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
 const missing = ['chromium', 'nginx'].filter((c) => !has(c)).concat(process.env.TIMELAKE_NPM ? [] : ['npm packages']);
 const skip = missing.length > 0 && `no ${missing.join(', ')}`;
 if (skip) console.log(`skipped: the page is not looked at: ${skip}`);
-
-const freePort = () => new Promise((done) => {
-  const s = createServer().listen(0, '127.0.0.1', () => {
-    const { port } = s.address();
-    s.close(() => done(port));
-  });
-});
 
 let work, server, browser, page, pageUrl, bucket;
 const problems = [], table = 's3://demo-lake/wh/iot/trucks';
