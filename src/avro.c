@@ -4,6 +4,7 @@ enum { TLI_AVRO_PLAIN, TLI_AVRO_DEFLATE, TLI_AVRO_SNAPPY, TLI_AVRO_ZSTANDARD };
 
 #define TLI_AVRO_NODES 65536u
 #define TLI_AVRO_EMPTY_ITEMS 65536u /* entries that take no bytes: they cost time all the same */
+#define TLI_AVRO_ENTRIES 16384u /* of the header: tl_avro_metadata_at goes through all before the one asked for */
 #define TLI_AVRO_BLOCK_FIRST 65536u
 /* Events without a byte behind them: so many, and for each byte that was read some more, of which a frame as deep as it
    may be takes two each. Types are shared, so that a schema of a few bytes may stand for millions of them. */
@@ -432,13 +433,16 @@ TLI_FN tl_status tli_avro_read_header(tl_avro *a, tl_error *err)
 {
     const uint8_t *at = a->start + 4;
     uint64_t items = 0;
+    uint32_t n = 0;
     tl_span key, value;
     static const char *const codecs[] = {"null", "deflate", "snappy", "zstandard"};
     if (a->end - a->start < 4 || TLI_COMPARE(a->start, "Obj\1", 4) != 0)
         return tli_avro_bad(a, a->start, TL_CORRUPT, "not an Avro file", err);
     a->header = at;
-    while (tli_avro_entry(&at, a->end, &items, &key, &value))
-        continue;
+    while (n <= TLI_AVRO_ENTRIES && tli_avro_entry(&at, a->end, &items, &key, &value))
+        n++;
+    if (n > TLI_AVRO_ENTRIES)
+        return tli_avro_bad(a, at, TL_LIMIT, "the header of an Avro file has too many entries", err);
     if (at == NULL || a->end - at < 16)
         return tli_avro_bad(a, a->header, TL_TRUNCATED, "the header of an Avro file is malformed or cut", err);
     a->header_end = at;
