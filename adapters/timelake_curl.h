@@ -43,7 +43,7 @@ typedef struct tl_curl tl_curl;
 /* NULL: no memory. The store is borrowed, and its skew_ms is set when it turns out that clocks differ. */
 TL_API tl_curl *tl_curl_open(tl_http_store *store, const tl_curl_options *options);
 
-/* Gives up what is out; every operation must have ended before. */
+/* Gives up what is out; every operation must have ended before. Not from a completion. */
 TL_API void tl_curl_close(tl_curl *curl);
 
 /* Drives one operation to its end. TL_OK means done, as tl_op_status. */

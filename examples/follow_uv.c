@@ -86,6 +86,7 @@ static void look(uv_timer_t *timer)
     if (tl_uv_start(f->app->uv, &f->load.op, looked, f) != TL_OK) {
         fprintf(stderr, "%s: no memory\n", f->url);
         tl_op_end(&f->load.op);
+        uv_timer_start(timer, look, f->app->every, 0);
     }
 }
 
@@ -118,10 +119,10 @@ static void on_interrupt(uv_signal_t *interrupt, int number)
 
 static int add(app *a, const char *url)
 {
-    followed *grown = (followed *)realloc(a->tables, (a->count + 1) * sizeof *grown);
     size_t n = strcspn(url, "\r\n");
+    followed *grown = n == 0 ? NULL : (followed *)realloc(a->tables, (a->count + 1) * sizeof *grown);
     if (grown == NULL)
-        return 0;
+        return n == 0;
     a->tables = grown;
     memset(&grown[a->count], 0, sizeof *grown);
     grown[a->count].url = (char *)malloc(n + 1);
@@ -129,7 +130,7 @@ static int add(app *a, const char *url)
         return 0;
     memcpy(grown[a->count].url, url, n);
     grown[a->count].url[n] = 0;
-    a->count += n != 0;
+    a->count++;
     return 1;
 }
 

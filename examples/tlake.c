@@ -1634,7 +1634,7 @@ static const char help_tables[] =
     "        time >= '2026-01-02' and device = 3 and site in ('a', 'b') and value is not null\n"
     "        Columns may stand in double quotes, texts, dates and times in single ones.\n"
     "watch   looks every so often (500ms, 1s, 2m) and prints each new version, also those between two looks;\n"
-    "        --count N: ends after N lines.\n"
+    "        --count N: ends after N lines. A failure of the store that retries did not mend ends it too.\n"
     "\n"
     "Storage options and the environment, as Timelake's Rust client names them; an option wins. `-o endpoint=` is\n"
     "`-o aws_endpoint=` where the URL is s3://.\n"
