@@ -115,6 +115,8 @@ for (const file of heads) {
   });
 }
 
+test('the module imports nothing', () => assert.deepEqual(WebAssembly.Module.imports(wasm), []));
+
 test('typed arrays are views, not copies', () => {
   const head = lake.decodeHead(readFileSync(data('lake/iot.many.head'))), files = head.section('files');
   const sizes = files.column('size').values;
