@@ -222,8 +222,8 @@ class Chunk {
       const { values } = this;
       return format === 'e' ? (i) => halfFloat(values[i]) : (i) => values[i];
     }
-    const children = ['n', 'b'].includes(format) || format[0] !== '+' ? [] : this.children.map((c) => c.reader(many));
-    const at = format === 'n' || format === '+s' || format[1] === 'w' && format[0] === '+' ? 0 : this.buffer(1);
+    const children = format[0] === '+' ? this.children.map((c) => c.reader(many)) : [];
+    const at = format === 'n' || format === '+s' || format.startsWith('+w') ? 0 : this.buffer(1);
     switch (format) {
       case 'n': return () => null;
       case 'b': return (i) => (bytes[at + ((i + from) >> 3)] >> ((i + from) & 7) & 1) === 1;
@@ -240,10 +240,10 @@ class Chunk {
       };
       case '+s': return (i) => Object.fromEntries(this.children.map((c, k) => [c.field.name, children[k](i + from)]));
       case '+l': case '+L': return this.listReader(children[0]);
-      case '+m': return this.listReader((k) => {
-        const [entries] = this.children;
-        return entries.children.map((c) => c.get(k + entries.offset));
-      });
+      case '+m': {
+        const [entries] = this.children, pair = entries.children.map((c) => c.reader(many));
+        return this.listReader((k) => pair.map((part) => part(k + entries.offset)));
+      }
       default:
     }
     if (format[0] === 'w') return (i) => bytes.slice(at + size * (i + from), at + size * (i + from + 1));

@@ -1,7 +1,7 @@
-/* Opening the tables of tests/data over HTTP: values as the reference has them, requests and round trips counted. */
+/* Opening the tables of tests/data over HTTP: values as the reference and `tlake open --json` have them, requests and round trips counted. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { parseExact, read, said, serve, tables } from './helper.mjs';
+import { data, parseExact, read, said, serve, tables, tlake } from './helper.mjs';
 
 let world;
 before(async () => { world = await serve(); });
@@ -26,16 +26,21 @@ for (const name of tables) {
   for (const head of [true, false]) {
     test(`${name} ${head ? 'by its head where it is good' : 'by its metadata chain'}`, async () => {
       const want = parseExact(read('expected', `${name.replace('/', '.')}.json`).toString()), lake = await world.lake();
+      const tool = parseExact(tlake('open', at(name), '--json', '-o', `timelake_local_root=${data('warehouse')}`, ...(head ? [] : ['--no-head'])));
       const table = await lake.open(at(name), { head });
       assert.equal(String(table.version), want.version.number);
       assert.equal(table.location, want.location);
       assert.equal(table.source, head && !['iot/stale', 'iot/trucks_none', 'iot/unknown_codec'].includes(name) ? 'head' : 'chain');
       if (name === 'iot/unknown_codec' && head) assert.match(table.whyNoHead, /codec/);
       assert.equal(String(table.files().length), String(want.files.length));
+      assert.deepEqual([String(table.version), table.source, table.location], [tool.version.number, tool.source, tool.location]);
       const got = filesOf(table);
-      want.files.sort((a, b) => (a.path < b.path ? -1 : 1)).forEach((f, i) => {
-        for (const key of Object.keys(got[i])) assert.deepEqual(got[i][key], flat(f[key]), `${f.path} ${key}`);
-      });
+      for (const { files } of [want, tool]) {
+        assert.equal(files.length, got.length);
+        files.sort((a, b) => (a.path < b.path ? -1 : 1)).forEach((f, i) => {
+          for (const key of Object.keys(got[i])) assert.deepEqual(got[i][key], flat(f[key]), `${f.path} ${key}`);
+        });
+      }
       assert.equal(table.metadata['format-version'], 2);
       table.close();
     });
