@@ -268,10 +268,46 @@ static void tl_fs_read(const tl_request *r, int fd, const struct stat *s, tl_fs_
     a->completion.body_offset = from;
 }
 
-static void tl_fs_get(const char *path, const tl_request *r, tl_fs_answer *a)
+/* A folder that is kept open for the gets of one round. They may be served in any order and at any time of the round,
+   so all of them may see the folder that was there at one moment of it. Opening by a short name takes a tenth less. */
+typedef struct tl_fs_folder {
+    int fd; /* -1: none */
+    uint32_t round;
+    size_t size; /* of its path, the last slash included */
+    char path[TL_FS_PATH];
+} tl_fs_folder;
+
+static void tl_fs_leave(tl_fs_folder *folder)
+{
+    if (folder->fd >= 0)
+        close(folder->fd);
+    folder->fd = -1;
+}
+
+/* Opens a file to read; its folder from the second one on. */
+static int tl_fs_open_file(tl_fs_folder *folder, const char *path, uint32_t round)
+{
+    const char *slash = strrchr(path, '/');
+    size_t size = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    if (folder == NULL || size == 0)
+        return open(path, O_RDONLY | O_CLOEXEC);
+    if (folder->round != round || folder->size != size || memcmp(folder->path, path, size) != 0) {
+        tl_fs_leave(folder);
+        folder->round = round;
+        folder->size = size;
+        memcpy(folder->path, path, size);
+        folder->path[size] = 0;
+        return open(path, O_RDONLY | O_CLOEXEC);
+    }
+    if (folder->fd < 0)
+        folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return folder->fd < 0 ? open(path, O_RDONLY | O_CLOEXEC) : openat(folder->fd, slash + 1, O_RDONLY | O_CLOEXEC);
+}
+
+static void tl_fs_get(tl_fs_folder *folder, const char *path, const tl_request *r, tl_fs_answer *a)
 {
     struct stat s;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = tl_fs_open_file(folder, path, r->round);
     if (fd < 0 || fstat(fd, &s) != 0) {
         tl_fs_say(a, tl_fs_missing(), "open");
     } else if (!S_ISREG(s.st_mode)) {
@@ -578,7 +614,7 @@ static void tl_fs_delete(const char *path, tl_fs_answer *a)
         tl_fs_say(a, TL_OUTCOME_FAILED, "delete");
 }
 
-TL_API void tl_fs_serve(const tl_fs *fs, const tl_request *request, tl_fs_answer *answer)
+static void tl_fs_serve_from(const tl_fs *fs, tl_fs_folder *folder, const tl_request *request, tl_fs_answer *answer)
 {
     char path[TL_FS_PATH];
     memset(answer, 0, sizeof *answer);
@@ -592,7 +628,7 @@ TL_API void tl_fs_serve(const tl_fs *fs, const tl_request *request, tl_fs_answer
     }
     switch (request->kind) {
     case TL_GET:
-        tl_fs_get(path, request, answer);
+        tl_fs_get(folder, path, request, answer);
         break;
     case TL_STAT:
         tl_fs_stat(path, answer);
@@ -607,6 +643,11 @@ TL_API void tl_fs_serve(const tl_fs *fs, const tl_request *request, tl_fs_answer
         tl_fs_delete(path, answer);
         break;
     }
+}
+
+TL_API void tl_fs_serve(const tl_fs *fs, const tl_request *request, tl_fs_answer *answer)
+{
+    tl_fs_serve_from(fs, NULL, request, answer);
 }
 
 TL_API void tl_fs_answer_free(tl_fs_answer *answer)
@@ -633,20 +674,25 @@ TL_API tl_status tl_fs_run(const tl_fs *fs, tl_op *op)
 {
     tl_request request;
     tl_fs_answer answer;
+    tl_fs_folder folder;
+    folder.fd = -1;
+    folder.size = 0;
     for (;;) {
         switch (tl_step(op, tl_fs_now(), &request)) {
         case TL_WANTS:
             if (request.kind == TL_SLEEP)
                 break; /* the deadline ends it */
-            tl_fs_serve(fs, &request, &answer);
+            tl_fs_serve_from(fs, &folder, &request, &answer);
             if (request.token != 0)
                 (void)tl_complete(op, &answer.completion, tl_fs_now());
             tl_fs_answer_free(&answer);
             break;
         case TL_WAITS:
+            tl_fs_leave(&folder);
             tl_fs_pause_until(tl_deadline(op));
             break;
         default:
+            tl_fs_leave(&folder);
             return tl_op_status(op);
         }
     }
