@@ -23092,6 +23092,8 @@ TLI_FN tl_status tli_parquet_keep(tli_parquet *p, const tl_field *f, tl_span *ke
 {
     tli_scan_key a, b;
     char *copy;
+    TLI_FILL(&a, 0, sizeof a); /* else gcc -O3 takes what its kind does not have for used */
+    TLI_FILL(&b, 0, sizeof b);
     tli_scan_bound(f, value, &a);
     if (*lost || a.kind == TLI_SCAN_UNKNOWN) {
         *lost = 1;
