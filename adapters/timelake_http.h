@@ -2188,14 +2188,17 @@ static void tl_http_copy(char *out, size_t size, tl_span s)
     out[n] = 0;
 }
 
-/* Whether a text has one of our secrets in it, as some stores echo what they got. */
+/* Whether a text has the beginning of one of our secrets in it: some stores echo what they got, and texts are cut. */
 static int tl_http_tells(const tl_http_store *s, const char *text)
 {
     const char *const secrets[] = {s->secret_key, s->session_token, s->account_key, s->sas, s->bearer};
+    char begins[13];
     size_t i;
-    for (i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
-        if (secrets[i] != NULL && secrets[i][0] != 0 && strstr(text, secrets[i]) != NULL)
+    for (i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
+        snprintf(begins, sizeof begins, "%.12s", secrets[i] != NULL ? secrets[i] : "");
+        if (begins[0] != 0 && strstr(text, begins) != NULL)
             return 1;
+    }
     return 0;
 }
 

@@ -814,6 +814,9 @@ static void options(void)
 
 /* ---- answers that no server here gives ---- */
 
+#define TEN_TIMES(x) x x x x x x x x x x
+#define LONG_TOKEN TEN_TIMES("0123456789abcdefghijklmnopqrstuvwxyz")
+
 static tl_http_answer answered(tl_request_kind kind, tl_condition condition, int status, const char *head,
                                const char *body, int retried)
 {
@@ -825,6 +828,7 @@ static tl_http_answer answered(tl_request_kind kind, tl_condition condition, int
     q.etag = tl_text("\"e\"");
     tl_http_init(&store, TL_HTTP_S3);
     store.secret_key = "hush";
+    store.session_token = LONG_TOKEN;
     memset(&r, 0, sizeof r);
     r.status = status;
     r.sent = status != 0 || retried;
@@ -853,6 +857,9 @@ static void hints(void)
     CHECK_INT(a.skew_ms, 3600000);
     CHECK_INT(a.completion.retry_ms, 0);
     CHECK(strstr(a.text, "hush") == NULL); /* a secret that came back is not passed on */
+    a = answered(TL_GET, TL_ALWAYS, 403, "",
+                 "<Error><Code>InvalidToken</Code><Message>no token of ours: " LONG_TOKEN "</Message></Error>", 0);
+    CHECK(strstr(a.text, "HTTP 403") != NULL && strstr(a.text, "0123456789ab") == NULL); /* nor its beginning */
     a = answered(TL_GET, TL_ALWAYS, 301, "x-amz-bucket-region: eu-west-3\r\n", "", 0);
     CHECK_IS(a.region, "eu-west-3");
     a = answered(TL_GET, TL_ALWAYS, 400, "",
