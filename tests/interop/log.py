@@ -305,6 +305,7 @@ def races(folder):
             won = {v: type(side).__name__ for side in said for v in said[side].get("won", []) if v}
             count = sum(len([v for v in s.get("won", []) if v]) for s in said.values())
             check("each version has one winner", sorted(won) == list(range(2, 142)) and count == 140, said)
+            check("both won", len(set(won.values())) == 2, won)
             for version, name in sorted(won.items()):
                 check("content of %d" % version, last_column(place, version) == "%s-%d" % (name, version), name)
             raced, wins = raced + len(won), wins + sum(name == "Ours" for name in won.values())
