@@ -137,6 +137,8 @@ export type Located = string | URL | { url: string | URL; headers?: Record<strin
 export interface LakeOptions {
   /** URL, bytes or module; timelake.wasm beside timelake.mjs. */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
+  /** The texts of errors, which the first error fetches: URL or bytes; timelake.texts.json beside timelake.mjs. */
+  texts?: string | URL | BufferSource;
   fetch?: typeof fetch;
   /** Where keys lie: { 's3://bucket/': 'https://bucket.example.com/' }. The longest that fits counts. */
   roots?: Record<string, string>;
@@ -184,6 +186,8 @@ export interface Probe {
 export interface Lake {
   open(url: string | URL, options?: OpenOptions): Promise<Table>;
   query<T>(url: string | URL, read: (table: Table, signal?: AbortSignal) => T | Promise<T>, options?: OpenOptions): Promise<T>;
+  /** Has the texts of all errors: those that were thrown at once (decodeHead, toRows, ...) have them from then on. */
+  explain(): Promise<void>;
   forget(url: string | URL): void;
   decodeHead(bytes: Uint8Array): Head;
   inspectProtocol(commit: Uint8Array | string): ProtocolHeader;

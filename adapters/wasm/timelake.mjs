@@ -33,9 +33,12 @@ function unsigned(value) {
 
 /* ---- the module: memory, texts, errors ---- */
 
+/* The texts of errors lie in a file of their own, which the first error fetches: a text below this address is its line there. */
+const TEXTS = 1024;
+
 class Module {
-  constructor(instance) {
-    this.x = instance.exports;
+  constructor(instance, source) {
+    Object.assign(this, { x: instance.exports, source, texts: null });
   }
   get bytes() { return new Uint8Array(this.x.memory.buffer); }
   get view() { return new DataView(this.x.memory.buffer); }
@@ -73,12 +76,25 @@ class Module {
     const at = this.put(bytes);
     try { return call(at, bytes.length); } finally { this.x.free(at, bytes.length); }
   }
+  /* Has the texts, if they can be had; never rejects. */
+  learn() {
+    this.learning ??= (async () => JSON.parse(utf8.decode(await bring(this.source))))()
+      .then((texts) => { this.texts = texts; }, () => { this.texts = []; });
+    return this.learning;
+  }
+  /* The text of the error at this address. Where no one could wait for the texts, the status stands for it. */
+  says(at) {
+    at >>>= 0;
+    const text = this.u32(at + 4), status = this.string(this.x.status_text(this.u32(at)));
+    return text >= TEXTS ? this.string(text) : this.texts?.[text] ?? (text === 0 ? 'failed' : `${status} (${text})`);
+  }
   error(at = this.x.error(), more = {}) {
     at >>>= 0;
-    const position = this.u64(at + 8);
-    const text = this.string(this.u32(at + 4)) ?? 'failed';
-    return new TimelakeError(this.string(this.x.status_text(this.u32(at))), more.store ? `${text}: ${more.store}` : text,
+    const position = this.u64(at + 8), text = this.u32(at + 4), after = more.store ? `: ${more.store}` : '';
+    const error = new TimelakeError(this.string(this.x.status_text(this.u32(at))), this.says(at) + after,
       { position: position === WHOLE ? null : Number(position), ...more });
+    if (text < TEXTS && this.texts === null) this.learn().then(() => { if (this.texts[text]) error.message = this.texts[text] + after; });
+    return error;
   }
   check(address) {
     address >>>= 0;
@@ -421,7 +437,7 @@ class Table extends Document {
     Object.assign(this, {
       lake, at, head: m.x.table_head(at) >>> 0, version: unsigned(m.x.table_version(at)), source: SOURCE[m.x.table_source(at)],
       location: m.span(m.x.table_location(at)), unchecked: m.x.load_unchecked(load) === 1, opened: null, roundTrips: 0,
-      requests: [], whyNoHead: m.u32(why) === 0 ? null : m.error(why).message,
+      requests: [], whyNoHead: m.u32(why) === 0 ? null : m.says(why),
     });
     const interval = m.x.table_interval(at);
     this.checkIntervalMs = interval === FOREVER ? Infinity : Number(interval);
@@ -765,7 +781,9 @@ class Lake {
       if (turn === 'none') {
         throw new TimelakeError('absent', options.version ? `no version ${options.version} of ${opened}` : `no table at ${opened}`, { key: location });
       }
-      if (turn === 'failed') throw this.failure(load, options.signal, log);
+      if (turn === 'failed') throw await this.failure(load, options.signal, log);
+      const why = m.x.load_why(load) >>> 0;
+      if (m.u32(why) !== 0 && m.u32(why + 4) < TEXTS) await m.learn();
       const table = new Table(this, m.x.load_table(load) >>> 0, load);
       Object.assign(table, { opened, requests: log, roundTrips: m.x.op_round_trips(load) });
       const reason = log.findLast((l) => l.purpose === 'head')?.reason;
@@ -775,9 +793,10 @@ class Lake {
       m.x.load_end(load);
     }
   }
-  failure(op, signal, log) {
+  async failure(op, signal, log) {
     const m = this.m, at = m.x.op_error(op) >>> 0;
     if (m.u32(at) === CANCELLED && signal?.aborted) return signal.reason;
+    if (m.u32(at + 4) < TEXTS) await m.learn();
     const key = m.span(m.x.op_error_text(op, 0)), store = m.span(m.x.op_error_text(op, 1));
     const line = log.findLast((l) => l.key === key);
     const error = m.error(at, { key, store, httpStatus: line?.status ?? null });
@@ -858,6 +877,8 @@ class Lake {
   /** Follows a numbered sequence. layout: { directory, suffix, boundary, digits, verify }; SlateDB's manifests by default.
       The first look at it lists: `options.list` of the lake. */
   probe(root, layout = {}) { return new Probe(this, String(root).replace(/\/*$/, '/'), layout); }
+  /** Has the texts of all errors. Fetched with the first error else; one that is thrown at once gets its own a moment later. */
+  explain() { return this.m.learn(); }
   forget(url) {
     const place = String(url).replace(/\/+$/, '');
     this.m.with(this.places.get(place) ?? place, (at, size) => this.m.x.lake_forget(this.at, at, size));
@@ -876,7 +897,7 @@ class Probe {
     const call = m.check(m.x.probe_latest(this.at, checked ? 1 : 0));
     try {
       const turn = await drive(lake, call, signal, log);
-      if (turn === 'failed') throw lake.failure(call, signal, log);
+      if (turn === 'failed') throw await lake.failure(call, signal, log);
       if (turn === 'none') return null;
       return { id: unsigned(m.x.probe_id(call)), body: m.spanBytes(m.x.probe_body(call)) ?? new Uint8Array(0), requests: log };
     } finally {
@@ -889,22 +910,22 @@ class Probe {
   }
 }
 
-async function compile(wasm) {
-  if (wasm instanceof WebAssembly.Module) return wasm;
-  if (wasm instanceof ArrayBuffer || ArrayBuffer.isView(wasm)) return WebAssembly.compile(wasm);
-  const url = new URL(wasm, import.meta.url);
-  if (url.protocol === 'file:' && globalThis.process?.versions?.node) {
-    return WebAssembly.compile(await (await import('node:fs/promises')).readFile(url));
-  }
+/* A file of this package: bytes as they are, else what lies at the URL. */
+async function bring(source) {
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source;
+  const url = new URL(source, import.meta.url);
+  if (url.protocol === 'file:' && globalThis.process?.versions?.node) return (await import('node:fs/promises')).readFile(url);
   const response = await fetch(url);
   if (!response.ok) throw new TimelakeError('absent', `${url}: HTTP ${response.status}`, { httpStatus: response.status });
-  return WebAssembly.compile(await response.arrayBuffer());
+  return response.arrayBuffer();
 }
 
 /** Loads the module (`wasm`: URL, bytes or WebAssembly.Module; timelake.wasm beside this file) and gives a lake. */
 export async function timelake(options = {}) {
-  const module = await compile(options.wasm ?? new URL('timelake.wasm', import.meta.url));
-  return new Lake(new Module(await WebAssembly.instantiate(module, {})), options);
+  const wasm = options.wasm ?? new URL('timelake.wasm', import.meta.url);
+  const module = wasm instanceof WebAssembly.Module ? wasm : await WebAssembly.compile(await bring(wasm));
+  const texts = options.texts ?? new URL('timelake.texts.json', import.meta.url);
+  return new Lake(new Module(await WebAssembly.instantiate(module, {}), texts), options);
 }
 
 /** One table, with a lake of its own: `open('https://bucket.example.com/wh/iot/trucks')`. */

@@ -1,8 +1,9 @@
 /* What stores and networks do wrong: every load ends, with the table or with an error that says what happened. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, afterEach, before, test } from 'node:test';
 import { timelake, TimelakeError } from '../../adapters/wasm/timelake.mjs';
-import { read, said, serve, wasm } from './helper.mjs';
+import { read, said, serve, texts, wasm } from './helper.mjs';
 
 let world;
 before(async () => { world = await serve(); });
@@ -106,12 +107,12 @@ test('an answer that names a pause is asked again after it', async () => {
 });
 
 test('no server at all', async () => {
-  const lake = await timelake({ wasm, roots: { 's3://demo-lake/': 'http://127.0.0.1:9/' }, retryMs: 1 });
+  const lake = await timelake({ wasm, texts, roots: { 's3://demo-lake/': 'http://127.0.0.1:9/' }, retryMs: 1 });
   await ends(lake.open(table), (e) => /127\.0\.0\.1:9: no answer, or one that CORS forbids/.test(e.message));
 });
 
 test('a key that no root has', async () => {
-  const lake = await timelake({ wasm });
+  const lake = await timelake({ wasm, texts });
   await ends(lake.open(table), (e) => /no root says where s3:/.test(e.message));
 });
 
@@ -162,4 +163,24 @@ test('a fetch that throws something odd, and one that lies about its size', asyn
   await ends(odd.open(table), (e) => /boom/.test(e.message));
   const liar = await world.lake({ fetch: async () => new Response('7', { headers: { 'content-length': '5' } }) });
   await ends(liar.open(table), (e) => /cut: 1 of 5 bytes/.test(e.message));
+});
+
+test('texts of errors come from the file beside the module, with the first error', async () => {
+  const nonsense = Buffer.from('TLHDnonsense'), url = new URL(texts), thrown = (lake) => {
+    try { lake.decodeHead(nonsense); } catch (error) { return error; }
+    return assert.fail('a head');
+  };
+  const lake = await world.lake(), first = thrown(lake);
+  assert.equal(first.code, 'not a head');
+  assert.match(first.message, /^not a head \(\d+\)$/); /* thrown at once: nothing could wait */
+  await lake.explain();
+  assert.match(first.message, /header/);
+  assert.equal(thrown(lake).message, first.message);
+  const list = JSON.parse(readFileSync(url)), bytes = await world.lake({ texts: readFileSync(url) });
+  assert.ok(list.length > 300 && list.length < 1024 && list.slice(1).every((t) => t.length > 11));
+  break_('timelake-head', nonsense);
+  assert.equal((await bytes.open(table)).whyNoHead, first.message);
+  const lost = await world.lake({ texts: new URL('nothing.json', url) }); /* and without it */
+  assert.match((await lost.open(table)).whyNoHead, /^not a head \(\d+\)$/);
+  assert.match(thrown(lost).message, /^not a head \(\d+\)$/);
 });

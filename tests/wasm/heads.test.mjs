@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { timelake } from '../../adapters/wasm/timelake.mjs';
-import { data, npm, parseExact, tlake, wasm } from './helper.mjs';
+import { data, npm, parseExact, texts, tlake, wasm } from './helper.mjs';
 
-const lake = await timelake({ wasm });
+const lake = await timelake({ wasm, texts });
 const heads = ['heads', 'lake'].flatMap((d) => readdirSync(data(d)).filter((f) => f.endsWith('.head')).map((f) => data(d, f)));
 const hex = (bytes) => Buffer.from(bytes).toString('hex');
 
@@ -161,7 +161,7 @@ test('decoding again and again takes no more memory', () => {
 test('changed bytes anywhere: the same kind of error, or other values; never a trap, and the memory is given back', () => {
   let seed = 1, errors = 0;
   const random = (n) => (seed = Math.imul(seed, 1664525) + 1013904223 >>> 0) % n;
-  return timelake({ wasm }).then((fresh) => {
+  return timelake({ wasm, texts }).then((fresh) => {
     for (const file of ['lake/iot.trucks.head', 'lake/iot.trucks_json.head', 'heads/zoo.arrow.head', 'heads/zoo.json.head', 'heads/type-map.arrow.head',
       'heads/type-utf8-view.arrow.head', 'heads/type-dictionary.arrow.head']) {
       const whole = readFileSync(data(file));

@@ -11,6 +11,8 @@ export const root = new URL('../../', import.meta.url).pathname;
 export const data = (...names) => join(root, 'tests/data', ...names);
 export const read = (...names) => readFileSync(data(...names));
 export const wasm = await WebAssembly.compile(readFileSync(join(root, 'build/wasm/timelake.wasm')));
+/* The texts of errors, beside the module. */
+export const texts = new URL('../../build/wasm/timelake.texts.json', import.meta.url);
 export const tables = ['iot/trucks', 'iot/trucks_json', 'iot/trucks_none', 'iot/hourly', 'iot/monthly', 'iot/created', 'iot/types',
   'iot/budget_0', 'iot/budget_3000', 'iot/budget_9000', 'iot/many', 'iot/compacted', 'iot/stale', 'iot/unknown_codec', 'iot/props',
   'dim/devices'];
@@ -41,7 +43,7 @@ export async function serve() {
     server.closeAllConnections();
     return new Promise((done) => server.close(done));
   };
-  world.lake = (options = {}) => timelake({ wasm, roots: { 's3://demo-lake/': world.url }, retryMs: 1, ...options });
+  world.lake = (options = {}) => timelake({ wasm, texts, roots: { 's3://demo-lake/': world.url }, retryMs: 1, ...options });
   return world;
 }
 

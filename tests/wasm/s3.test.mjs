@@ -7,7 +7,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { timelake } from '../../adapters/wasm/timelake.mjs';
-import { data, freePort, npm, said, wasm } from './helper.mjs';
+import { data, freePort, npm, said, texts, wasm } from './helper.mjs';
 
 const cache = process.env.TIMELAKE_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'timelake');
 const program = join(cache, 's3s-fs/bin/s3s-fs'), skip = (!existsSync(program) && 'no s3s-fs') || (!process.env.TIMELAKE_NPM && 'no npm packages');
@@ -30,7 +30,7 @@ after(() => {
   server?.kill();
   if (work) rmSync(work, { recursive: true, force: true, maxRetries: 5 });
 });
-const lake = (options) => timelake({ wasm, roots: { 's3://demo-lake/': endpoint }, retryMs: 1, ...options });
+const lake = (options) => timelake({ wasm, texts, roots: { 's3://demo-lake/': endpoint }, retryMs: 1, ...options });
 
 test('without a signature the bucket is closed, and the error says so', { skip }, async () => {
   await assert.rejects((await lake()).open(table), (e) => e.code === 'store' && e.httpStatus === 403 && /HTTP 403/.test(e.message));
