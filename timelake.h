@@ -67,6 +67,9 @@
      >>keys       code  names of a table's objects, both ways
      >>contract   both  what a table's properties mean (the `timelake.` ones)
      >>metadata   both  a table's Iceberg metadata, vN.metadata.json
+     >>schema     both  a table's columns as an Arrow schema
+     >>take       both  rows taken out of Arrow batches, into the columns of a table
+     >>lastvalue  both  the last-value index
      >>iceberg    code  manifest lists and manifests, into the sections of a head's layout
      >>manifest   code  writing manifests and manifest lists
      >>table      both  one version of a table
@@ -1154,6 +1157,50 @@ TL_API tl_span tl_metadata_property(const tl_metadata *metadata, tl_span key);
 TL_API const tl_field *tl_metadata_field(const tl_metadata *metadata, tl_span name);
 TL_API const tl_field *tl_metadata_field_by_id(const tl_metadata *metadata, int32_t id);
 #endif /* TIMELAKE_NO_LAKE */
+
+/* >>schema: a table's columns as an Arrow schema. Sources: the Apache Iceberg table spec, what Timelake makes of it. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+/* The current schema as a struct schema that owns itself (release it as the interface says): int32, int64, float32,
+   float64, boolean, date32, time64 and timestamps in us (in ns where the type says so; zone "+00:00" or none), utf8,
+   large binary, fixed-size binary (uuid: 16), decimal128, struct, list (child `element`), map (`key_value` of `key` and
+   `value`). Every field has its id as metadata `PARQUET:field_id`. TL_UNSUPPORTED for other types. allocator NULL:
+   malloc. */
+TL_API tl_status tl_metadata_schema(const tl_metadata *metadata, struct ArrowSchema *schema,
+                                    const tl_allocator *allocator, tl_error *err);
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>take: rows taken out of Arrow batches, into the columns of a table. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+/* Rows: struct arrays of one schema. A zeroed one has none. */
+typedef struct tl_rows {
+    const struct ArrowSchema *schema;
+    const struct ArrowArray *const *batches;
+    size_t count; /* of batches */
+} tl_rows;
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>lastvalue: the last-value index: the newest row of every series of a table.
+
+   A series is what has the same values in the columns of the table's series key; a null is a value too. The newest row
+   is the one with the greatest time; among equal times the one that was inserted last; then the later one. Source:
+   Timelake's rows::latest_per_series. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+/* Merges an index with rows that came later, in any order and of any number: the newest row of every series, sorted by
+   the series key (ascending, nulls first), in the table's current schema (see tl_metadata_schema). Either may be NULL.
+   Columns are found by field id, else by name; those of `base` that the table dropped are passed over, missing nullable
+   ones are null, values are converted where that loses nothing. Time and memory follow the rows given. limits and
+   allocator may be NULL. The result owns itself.
+
+   TL_ABSENT: the table has no time column, or there are no rows at all. TL_MISUSE: the newest rows do not fit the
+   table's columns; TL_CORRUPT: those of the base, or the contract, do not; TL_UNSUPPORTED: a type that is not handled;
+   TL_LIMIT; TL_NO_MEMORY. */
+TL_API tl_status tl_last_values_merge(const tl_metadata *metadata, const tl_rows *base, const tl_rows *newest,
+                                      const tl_limits *limits, const tl_allocator *allocator,
+                                      struct ArrowSchema *schema, struct ArrowArray *array, tl_error *err);
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>iceberg: private room, nothing public. */
 
@@ -19269,6 +19316,1123 @@ TL_API const tl_field *tl_metadata_field_by_id(const tl_metadata *metadata, int3
 }
 #endif /* TIMELAKE_NO_LAKE */
 
+/* >>schema */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+#define TLI_SCHEMA_FIELD_ID "PARQUET:field_id"
+
+/* A field that is still to be made, and where it goes. */
+typedef struct tli_schema_todo {
+    struct ArrowSchema **to;
+    const tl_json_node *type;
+    tl_span name;
+    int64_t id;
+    uint8_t required;
+} tli_schema_todo;
+
+/* Fields wait in a queue, which has room for as many as there are JSON values. */
+typedef struct tli_schema {
+    tli_store *store;
+    const tl_metadata *metadata;
+    tli_schema_todo *todo;
+    uint32_t count, room;
+    tl_error *err;
+} tli_schema;
+
+TLI_FN tl_status tli_schema_bad(const tli_schema *s, const tl_json_node *node)
+{
+    return tli_metadata_bad(node, "a nested type that is not well formed", s->err);
+}
+
+TLI_FN tl_status tli_schema_later(tli_schema *s, struct ArrowSchema **to, const tl_json_node *type, tl_span name,
+                                  int64_t id, int required)
+{
+    tli_schema_todo *next = &s->todo[s->count];
+    if (type == NULL || s->count == s->room)
+        return tli_schema_bad(s, type);
+    s->count++;
+    next->to = to;
+    next->type = type;
+    next->name = name;
+    next->id = id;
+    next->required = (uint8_t)required;
+    return TL_OK;
+}
+
+/* The Arrow type of a primitive one; 0: there is none. */
+TLI_FN int tli_schema_primitive(const tl_field *field, tl_type *type)
+{
+    static const tl_type_id ids[] = {
+        TL_TYPE_NULL, TL_TYPE_BOOL, TL_TYPE_INT32, TL_TYPE_INT64, TL_TYPE_FLOAT32, TL_TYPE_FLOAT64, TL_TYPE_DECIMAL128,
+        TL_TYPE_DATE32, TL_TYPE_TIME64, TL_TYPE_TIMESTAMP, TL_TYPE_TIMESTAMP, TL_TYPE_TIMESTAMP, TL_TYPE_TIMESTAMP,
+        TL_TYPE_UTF8, TL_TYPE_FIXED_BINARY, TL_TYPE_FIXED_BINARY, TL_TYPE_LARGE_BINARY};
+    int zoned = field->type == TL_ICEBERG_TIMESTAMPTZ || field->type == TL_ICEBERG_TIMESTAMPTZ_NS;
+    int ns = field->type == TL_ICEBERG_TIMESTAMP_NS || field->type == TL_ICEBERG_TIMESTAMPTZ_NS;
+    TLI_FILL(type, 0, sizeof *type);
+    type->id = ids[field->type];
+    type->unit = ns ? TL_UNIT_NANO : TL_UNIT_MICRO;
+    type->zone = tl_text(zoned ? "+00:00" : NULL);
+    type->size = field->type == TL_ICEBERG_UUID ? 16 : field->precision;
+    type->width = type->id == TL_TYPE_DECIMAL128 ? 16 : 0;
+    type->precision = field->precision;
+    type->scale = field->scale;
+    return field->type != TL_ICEBERG_OTHER;
+}
+
+/* A node with its field id; children are for the caller. */
+TLI_FN struct ArrowSchema *tli_schema_node(tli_schema *s, const tli_schema_todo *f, const char *format,
+                                           int64_t children)
+{
+    char digits[24];
+    tl_span key = tl_text(TLI_SCHEMA_FIELD_ID), id = tli_text_span(digits, tli_number_i64(digits, f->id));
+    struct ArrowSchema *node = tli_arrow_schema_new(s->store, format, f->name,
+                                                    f->required ? 0 : ARROW_FLAG_NULLABLE, children, s->err);
+    if (node == NULL || tli_arrow_schema_metadata(s->store, node, &key, &id, 1, s->err) != TL_OK)
+        return NULL;
+    *f->to = node;
+    return node;
+}
+
+/* Queues the members of a struct, or of the table. */
+TLI_FN tl_status tli_schema_members(tli_schema *s, struct ArrowSchema *node, const tl_json_node *list)
+{
+    struct ArrowSchema **to = node->children;
+    const tl_json_node *k;
+    tl_field field;
+    tl_status st = TL_OK;
+    for (k = tl_json_first(list); k != NULL && st == TL_OK; k = tl_json_next(list, k)) {
+        st = tli_metadata_read_field(s->metadata, k, &field, s->err);
+        if (st == TL_OK)
+            st = tli_schema_later(s, to++, field.type_node, field.name, field.id, field.required);
+    }
+    return st;
+}
+
+/* Queues the one value of a list, or the key or value of a map: members `what`, `what`-id, `what`-required. */
+TLI_FN tl_status tli_schema_part(tli_schema *s, struct ArrowSchema **to, const tl_json_node *type, const char *what,
+                                 const char *id_name, const char *required_name)
+{
+    const tl_metadata *m = s->metadata;
+    const tl_json_node *node = tli_metadata_get(m, type, required_name);
+    int required = required_name[0] == 0; /* a key */
+    int64_t id = 0;
+    tl_status st = tl_json_int64(&m->json, tli_metadata_get(m, type, id_name), &id, s->err);
+    if (st == TL_OK && tl_json_present(node))
+        st = tl_json_bool(&m->json, node, &required, s->err);
+    if (st == TL_OK)
+        st = tli_schema_later(s, to, tli_metadata_get(m, type, what), tl_text(what), id, required);
+    return st == TL_ABSENT ? tli_schema_bad(s, type) : st;
+}
+
+TLI_FN tl_status tli_schema_map(tli_schema *s, struct ArrowSchema *map, const tl_json_node *type)
+{
+    struct ArrowSchema *entries = tli_arrow_schema_new(s->store, "+s", tl_text("key_value"), 0, 2, s->err);
+    tl_status st;
+    if (entries == NULL)
+        return s->err->status;
+    map->children[0] = entries;
+    st = tli_schema_part(s, &entries->children[0], type, "key", "key-id", "");
+    return st == TL_OK ? tli_schema_part(s, &entries->children[1], type, "value", "value-id", "value-required") : st;
+}
+
+TLI_FN tl_status tli_schema_nested(tli_schema *s, const tli_schema_todo *f)
+{
+    const tl_metadata *m = s->metadata;
+    const tl_json_node *fields = tli_metadata_get(m, f->type, "fields");
+    struct ArrowSchema *node;
+    tl_span kind;
+    tl_status st = tli_metadata_text(m, f->type, "type", &kind, s->err);
+    int is_struct = st == TL_OK && tl_span_equal(kind, tl_text("struct"));
+    int is_list = st == TL_OK && tl_span_equal(kind, tl_text("list"));
+    if (st != TL_OK)
+        return st;
+    if (is_struct && (fields == NULL || fields->kind != TL_JSON_ARRAY))
+        return tli_schema_bad(s, f->type);
+    if (!is_struct && !is_list && !tl_span_equal(kind, tl_text("map")))
+        return tli_err(s->err, TL_UNSUPPORTED, "a column of a type that is not known", f->type->start);
+    node = tli_schema_node(s, f, is_struct ? "+s" : is_list ? "+l" : "+m", is_struct ? (int64_t)fields->count : 1);
+    if (node == NULL)
+        return s->err->status;
+    if (is_struct)
+        return tli_schema_members(s, node, fields);
+    return is_list ? tli_schema_part(s, &node->children[0], f->type, "element", "element-id", "element-required")
+                   : tli_schema_map(s, node, f->type);
+}
+
+TLI_FN tl_status tli_schema_field(tli_schema *s, const tli_schema_todo *f)
+{
+    const char *format;
+    tl_field field;
+    tl_type type;
+    tl_span name;
+    tl_status st;
+    if (f->type->kind == TL_JSON_OBJECT)
+        return tli_schema_nested(s, f);
+    TLI_FILL(&field, 0, sizeof field);
+    st = tl_json_string(&s->metadata->json, f->type, &name, s->err);
+    if (st != TL_OK)
+        return st;
+    tli_metadata_type(name, &field);
+    if (!tli_schema_primitive(&field, &type))
+        return tli_err(s->err, TL_UNSUPPORTED, "a column of a type that is not known", f->type->start);
+    st = tli_arrow_format(s->store, &type, &format, s->err);
+    return st != TL_OK ? st : tli_schema_node(s, f, format, 0) != NULL ? TL_OK : s->err->status;
+}
+
+/* The current schema, in the store. */
+TLI_FN tl_status tli_schema_of(tli_store *store, const tl_metadata *m, const tl_limits *limits,
+                               struct ArrowSchema **out, tl_error *err)
+{
+    const tl_json_node *fields = tli_metadata_get(m, m->schema, "fields");
+    struct ArrowSchema *root;
+    tli_schema s;
+    uint32_t i;
+    tl_status st;
+    TLI_FILL(&s, 0, sizeof s);
+    s.store = store;
+    s.metadata = m;
+    s.err = err;
+    s.room = fields->nodes;
+    s.todo = (tli_schema_todo *)tli_mem_take_array(store, s.room, sizeof *s.todo, err);
+    root = tli_arrow_schema_new(store, "+s", tl_text(""), 0, (int64_t)fields->count, err);
+    if (s.todo == NULL || root == NULL)
+        return err->status;
+    st = tli_schema_members(&s, root, fields);
+    for (i = 0; i < s.count && st == TL_OK; i++)
+        st = tli_schema_field(&s, &s.todo[i]);
+    if (st == TL_OK)
+        st = tli_arrow_schema_check(root, limits, NULL, err);
+    if (st == TL_MISUSE) /* it is the table that says so */
+        st = err->status = TL_CORRUPT;
+    *out = root;
+    return st;
+}
+
+TL_API tl_status tl_metadata_schema(const tl_metadata *metadata, struct ArrowSchema *schema,
+                                    const tl_allocator *allocator, tl_error *err)
+{
+    tl_limits limits = tl_limits_resolve(NULL);
+    struct ArrowSchema *made;
+    tl_error local;
+    tli_store *store;
+    tl_status st;
+    err = err != NULL ? err : &local;
+    TLI_FILL(schema, 0, sizeof *schema);
+    if (metadata == NULL || metadata->schema == NULL)
+        return tli_err(err, TL_MISUSE, "tl_metadata_schema: metadata that was not parsed", TL_NO_POSITION);
+    store = tli_mem_store_new(allocator, limits.decoded_bytes, NULL, 0, NULL, NULL, err);
+    if (store == NULL)
+        return err->status;
+    st = tli_schema_of(store, metadata, &limits, &made, err);
+    if (st == TL_OK)
+        st = tl_schema_copy(schema, made, allocator, err);
+    tli_mem_store_drop(store);
+    return st;
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>take: columns are found by field id where both sides have one, else by name; a missing nullable one is null. Values
+   become those of the table's types where that loses nothing: wider integers and floats, times of other units, texts
+   and lists of other layouts, dictionaries. Node by node, parents first: no recursion. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+#define TLI_TAKE_INPUTS 2
+#define TLI_TAKE_MOST ((uint32_t)1 << 22) /* batches */
+#define TLI_TAKE_ROWS 40 /* bits */
+#define TLI_TAKE_NONE UINT64_MAX
+
+/* Where a value is: a batch, and the place in an array of it, the array's offset not yet added. */
+TLI_INLINE uint64_t tli_take_place(uint64_t part, uint64_t at)
+{
+    return part << TLI_TAKE_ROWS | at;
+}
+
+typedef enum tli_take_how {
+    TLI_TAKE_NULLS,   /* there is no such column, or it is of type null */
+    TLI_TAKE_SAME,    /* the bytes as they are */
+    TLI_TAKE_INTEGER,
+    TLI_TAKE_FLOAT,   /* of 32 bits to 64 */
+    TLI_TAKE_FINER,   /* integers times a factor */
+    TLI_TAKE_COARSER, /* divided by it, without a rest */
+    TLI_TAKE_DECIMAL, /* of fewer bytes */
+    TLI_TAKE_PARTS_OF /* nested */
+} tli_take_how;
+
+/* A column, or a part of one, as one input has it. */
+typedef struct tli_take_source {
+    const struct ArrowSchema *schema; /* NULL: it has none */
+    tl_type type;                     /* of the values: behind a dictionary its own */
+    tl_type index;
+    tli_take_how how;
+    int64_t factor;
+} tli_take_source;
+
+typedef struct tli_take_node {
+    const struct ArrowSchema *schema; /* of the table */
+    tl_type type;
+    tli_arrow_layout layout;
+    uint32_t up, child; /* the parent is node - up, and this its child `child` */
+    tli_take_source from[TLI_TAKE_INPUTS];
+    const struct ArrowArray **arrays; /* by part */
+    const uint64_t *places;           /* what is taken */
+    uint64_t count;
+    struct ArrowArray *array;         /* what was made of it */
+} tli_take_node;
+
+typedef struct tli_take {
+    tli_take_node *nodes; /* the root first */
+    uint32_t count;
+    uint32_t parts;
+    uint8_t *inputs; /* by part: whose it is */
+    tl_error *err;
+} tli_take;
+
+/* Input 0 is the table's own. */
+TLI_FN tl_status tli_take_bad(const tli_take *t, unsigned input, const char *text)
+{
+    return tli_err(t->err, input == 0 ? TL_CORRUPT : TL_MISUSE, text, TL_NO_POSITION);
+}
+
+/* ---- types ---- */
+
+TLI_FN tli_take_how tli_take_times(const tl_type *from, const tl_type *to, int64_t *factor)
+{
+    int steps = (int)to->unit - (int)from->unit, finer = steps >= 0;
+    *factor = 1;
+    for (steps = finer ? steps : -steps; steps > 0; steps--)
+        *factor *= 1000;
+    return *factor == 1 && from->width == to->width ? TLI_TAKE_SAME : finer ? TLI_TAKE_FINER : TLI_TAKE_COARSER;
+}
+
+/* How a value of one type becomes one of another; -1: it does not. */
+TLI_FN int tli_take_convert(const tl_type *from, const tl_type *to, int64_t *factor)
+{
+    int text = from->id >= TL_TYPE_UTF8 && from->id <= TL_TYPE_UTF8_VIEW;
+    int bytes = from->id >= TL_TYPE_BINARY && from->id <= TL_TYPE_BINARY_VIEW;
+    int time = from->id == TL_TYPE_TIME32 || from->id == TL_TYPE_TIME64;
+    *factor = 1;
+    if (from->id == TL_TYPE_NULL)
+        return TLI_TAKE_NULLS;
+    if ((to->id == TL_TYPE_UTF8 && text) || (to->id == TL_TYPE_LARGE_BINARY && bytes))
+        return TLI_TAKE_SAME;
+    if (to->id == TL_TYPE_LIST && (from->id == TL_TYPE_LIST || from->id == TL_TYPE_LARGE_LIST))
+        return TLI_TAKE_PARTS_OF;
+    if ((to->id == TL_TYPE_TIMESTAMP && from->id == TL_TYPE_TIMESTAMP) || (to->id == TL_TYPE_TIME64 && time))
+        return (int)tli_take_times(from, to, factor);
+    if ((to->id == TL_TYPE_INT32 || to->id == TL_TYPE_INT64) && from->id >= TL_TYPE_INT8
+        && from->id <= TL_TYPE_UINT64)
+        return from->id == to->id ? TLI_TAKE_SAME : TLI_TAKE_INTEGER;
+    if (to->id == TL_TYPE_FLOAT64 && from->id == TL_TYPE_FLOAT32)
+        return TLI_TAKE_FLOAT;
+    if (to->id == TL_TYPE_DECIMAL128 && from->id >= TL_TYPE_DECIMAL32 && from->id <= TL_TYPE_DECIMAL128)
+        return from->scale != to->scale || from->precision > to->precision ? -1
+            : from->id == to->id ? TLI_TAKE_SAME : TLI_TAKE_DECIMAL;
+    if (from->id != to->id || from->width != to->width || from->size != to->size)
+        return -1;
+    return from->id >= TL_TYPE_LIST ? TLI_TAKE_PARTS_OF : TLI_TAKE_SAME;
+}
+
+/* ---- columns ---- */
+
+/* Has the child the field id of the wanted one, or its name when either has no id? */
+TLI_FN int tli_take_is(const struct ArrowSchema *child, const struct ArrowSchema *wanted)
+{
+    tl_span a = tl_schema_metadata(child, tl_text(TLI_SCHEMA_FIELD_ID));
+    tl_span b = tl_schema_metadata(wanted, tl_text(TLI_SCHEMA_FIELD_ID));
+    return a.data != NULL && b.data != NULL ? tl_span_equal(a, b)
+                                            : tl_span_equal(tl_text(child->name), tl_text(wanted->name));
+}
+
+/* The child of `in` that becomes `wanted`, which mostly is in the same place; -1: there is none. */
+TLI_FN int64_t tli_take_child(const struct ArrowSchema *in, const struct ArrowSchema *wanted, uint32_t place)
+{
+    int64_t i;
+    if ((int64_t)place < in->n_children && tli_take_is(in->children[place], wanted))
+        return place;
+    for (i = 0; i < in->n_children; i++)
+        if (tli_take_is(in->children[i], wanted))
+            return i;
+    return -1;
+}
+
+/* Finds where a node's values come from in an input, below the parent's. *child: its place there. */
+TLI_FN tl_status tli_take_find_source(const tli_take *t, tli_take_node *n, unsigned input, int64_t *child)
+{
+    const tli_take_node *parent = n - n->up;
+    const struct ArrowSchema *above = parent->from[input].schema;
+    tli_take_source *s = &n->from[input];
+    int by_place = parent->layout != TLI_ARROW_STRUCT
+                   || (parent->up != 0 && (parent - parent->up)->type.id == TL_TYPE_MAP);
+    int how;
+    tl_status st;
+    *child = above == NULL ? -1 : by_place ? (int64_t)n->child : tli_take_child(above, n->schema, n->child);
+    if (*child < 0)
+        return TL_OK;
+    s->schema = above->children[*child];
+    st = tl_type_of(s->schema, &s->type, t->err);
+    s->index = s->type;
+    if (st == TL_OK && s->schema->dictionary != NULL)
+        st = tl_type_of(s->schema->dictionary, &s->type, t->err);
+    if (st != TL_OK)
+        return st;
+    how = tli_take_convert(&s->type, &n->type, &s->factor);
+    if (how < 0 || (how == TLI_TAKE_PARTS_OF && s->schema->dictionary != NULL))
+        return tli_take_bad(t, input, "a column of rows is of a type that the table's does not take");
+    s->how = (tli_take_how)how;
+    if (how == TLI_TAKE_NULLS)
+        s->schema = NULL;
+    return TL_OK;
+}
+
+/* Can places say where its values are? */
+TLI_INLINE int tli_take_fits(const struct ArrowArray *a)
+{
+    return ((uint64_t)a->offset + (uint64_t)a->length) >> TLI_TAKE_ROWS == 0;
+}
+
+/* The same below each batch of the input. */
+TLI_FN tl_status tli_take_find_arrays(tli_take *t, tli_take_node *n, unsigned input, int64_t child)
+{
+    const struct ArrowArray **above = (n - n->up)->arrays;
+    uint32_t i;
+    for (i = 0; i < t->parts && n->from[input].schema != NULL; i++) {
+        const struct ArrowArray *a;
+        if (t->inputs[i] != input)
+            continue;
+        n->arrays[i] = a = above[i]->children[child];
+        if (!tli_take_fits(a))
+            return tli_err(t->err, TL_LIMIT, "a batch of too many values", TL_NO_POSITION);
+    }
+    return TL_OK;
+}
+
+/* A node per node of the table's schema, and where each comes from. */
+TLI_FN tl_status tli_take_nodes(tli_take *t, tli_store *store, const struct ArrowSchema *schema)
+{
+    uint32_t *last = (uint32_t *)tli_mem_take_array(store, TLI_ARROW_DEPTH_MAX + 1, sizeof *last, t->err), n = 0;
+    uint32_t room;
+    tli_arrow_walk w;
+    tl_status st = tli_arrow_schema_check(schema, NULL, &room, t->err);
+    if (st != TL_OK || last == NULL)
+        return t->err->status;
+    t->nodes = (tli_take_node *)tli_mem_take_array(store, room, sizeof *t->nodes, t->err);
+    if (t->nodes == NULL)
+        return t->err->status;
+    tli_arrow_walk_begin(&w, schema, NULL);
+    while (n < room && tli_arrow_walk_next(&w, TLI_ARROW_DEPTH_MAX) > 0) {
+        tli_take_node *node = &t->nodes[n];
+        node->schema = w.schema;
+        (void)tl_type_of(w.schema, &node->type, NULL);
+        node->layout = tli_arrow_layout_of(node->type.id);
+        node->up = w.depth == 0 ? 0 : n - last[w.depth - 1];
+        node->child = w.depth == 0 ? 0 : w.path[w.depth - 1];
+        node->arrays = (const struct ArrowArray **)tli_mem_take_array(store, t->parts, sizeof *node->arrays, t->err);
+        if (node->arrays == NULL)
+            return t->err->status;
+        last[w.depth] = n++;
+    }
+    t->count = n;
+    return TL_OK;
+}
+
+/* Checks an input's rows, and counts them. */
+TLI_FN tl_status tli_take_check(const tli_take *t, const tl_rows *in, unsigned input, uint64_t *rows)
+{
+    int64_t n = 0;
+    tl_status st;
+    *rows = 0;
+    if (in == NULL || in->count == 0)
+        return TL_OK;
+    if (in->schema == NULL || in->batches == NULL || in->count > TLI_TAKE_MOST)
+        return tli_take_bad(t, input, "rows without a schema, or too many batches of them");
+    st = tli_doc_check_schema(in->schema, t->err);
+    if (st == TL_OK)
+        st = tli_doc_check_batches(in->schema, in->batches, (int32_t)in->count, &n, t->err);
+    *rows = (uint64_t)n;
+    if (st == TL_MISUSE && input == 0)
+        st = t->err->status = TL_CORRUPT;
+    return st;
+}
+
+/* Looks up the columns of all nodes in an input. Columns that the table does not have are passed over in its own rows
+   (they were dropped), and refused in others. */
+TLI_FN tl_status tli_take_match(tli_take *t, const tl_rows *in, unsigned input)
+{
+    int64_t child, found = 0;
+    uint32_t i;
+    tl_status st = TL_OK;
+    if (in == NULL || in->count == 0)
+        return TL_OK;
+    t->nodes[0].from[input].schema = in->schema;
+    t->nodes[0].from[input].how = TLI_TAKE_PARTS_OF;
+    for (i = 1; i < t->count && st == TL_OK; i++) {
+        st = tli_take_find_source(t, &t->nodes[i], input, &child);
+        found += t->nodes[i].up == i && child >= 0;
+        if (st == TL_OK && child >= 0)
+            st = tli_take_find_arrays(t, &t->nodes[i], input, child);
+    }
+    if (st == TL_OK && input != 0 && found < in->schema->n_children)
+        return tli_take_bad(t, input, "rows have a column that the table has not");
+    return st;
+}
+
+/* Gets ready to take rows of the inputs (a NULL one has none) into columns of `schema`. `rows`: how many each has.
+   What is needed for that lies in the store. */
+TLI_FN tl_status tli_take_begin(tli_take *t, tli_store *store, const struct ArrowSchema *schema,
+                                const tl_rows *const *inputs, uint64_t *rows, tl_error *err)
+{
+    unsigned k;
+    size_t i;
+    tl_status st = TL_OK;
+    TLI_FILL(t, 0, sizeof *t);
+    t->err = err;
+    for (k = 0; k < TLI_TAKE_INPUTS && st == TL_OK; k++) {
+        st = tli_take_check(t, inputs[k], k, &rows[k]);
+        t->parts += st == TL_OK && inputs[k] != NULL ? (uint32_t)inputs[k]->count : 0;
+    }
+    if (st != TL_OK)
+        return st;
+    t->inputs = (uint8_t *)tli_mem_take_array(store, (uint64_t)t->parts + 1, 1, err);
+    if (t->inputs == NULL)
+        return err->status;
+    st = tli_take_nodes(t, store, schema);
+    t->parts = 0;
+    for (k = 0; k < TLI_TAKE_INPUTS && st == TL_OK; k++)
+        for (i = 0; inputs[k] != NULL && i < inputs[k]->count; i++) {
+            t->inputs[t->parts] = (uint8_t)k;
+            t->nodes[0].arrays[t->parts++] = inputs[k]->batches[i];
+            if (!tli_take_fits(inputs[k]->batches[i]))
+                return tli_err(err, TL_LIMIT, "a batch of too many values", TL_NO_POSITION);
+        }
+    for (k = 0; k < TLI_TAKE_INPUTS && st == TL_OK; k++)
+        st = tli_take_match(t, inputs[k], k);
+    return st;
+}
+
+/* ---- values ---- */
+
+/* A value that was found. */
+typedef struct tli_take_value {
+    const tli_take_source *source;
+    const struct ArrowArray *array;
+    uint64_t at; /* the array's offset is in */
+} tli_take_value;
+
+/* 1: it is there; 0: it is null. */
+TLI_INLINE int tli_take_value_of(const tli_take *t, const tli_take_node *n, uint64_t place, tli_take_value *v)
+{
+    uint64_t part = place >> TLI_TAKE_ROWS, at = place & (((uint64_t)1 << TLI_TAKE_ROWS) - 1);
+    v->source = &n->from[t->inputs[part]];
+    if (v->source->schema == NULL)
+        return 0;
+    v->array = n->arrays[part];
+    if (n->up != 0 && !tli_arrow_valid(v->array, (int64_t)at))
+        return 0;
+    v->at = (uint64_t)v->array->offset + at;
+    if (v->array->dictionary == NULL)
+        return 1;
+    at = (uint64_t)tli_arrow_integer(&v->source->index, v->array->buffers[1], (int64_t)v->at);
+    v->array = v->array->dictionary;
+    v->at = (uint64_t)v->array->offset + at;
+    return tli_arrow_valid(v->array, (int64_t)at);
+}
+
+/* The bytes of a value of variable size. */
+TLI_FN tl_span tli_take_bytes(const tli_take_value *v)
+{
+    tli_arrow_layout layout = tli_arrow_layout_of(v->source->type.id);
+    int width = tli_arrow_offset_width(layout);
+    int64_t from;
+    if (layout == TLI_ARROW_VIEWS)
+        return tli_arrow_view(v->array, (int64_t)v->at);
+    from = tli_arrow_offset(v->array->buffers[1], width, (int64_t)v->at);
+    return tli_text_span((const char *)v->array->buffers[2] + from,
+                         (size_t)(tli_arrow_offset(v->array->buffers[1], width, (int64_t)v->at + 1) - from));
+}
+
+/* Writes an integer of 4 or 8 bytes; 0: it does not fit. */
+TLI_FN int tli_take_put(uint8_t *to, int32_t width, int64_t value)
+{
+    if (width == 8)
+        tli_bits_put64(to, (uint64_t)value);
+    else
+        tli_bits_put32(to, (uint32_t)value);
+    return width == 8 || (value >= INT32_MIN && value <= INT32_MAX);
+}
+
+/* An integer of at most 8 bytes as one of 16. */
+TLI_FN void tli_take_widen(uint8_t *to, int64_t value)
+{
+    tli_bits_put64(to + (TLI_BIG_ENDIAN ? 8 : 0), (uint64_t)value);
+    tli_bits_put64(to + (TLI_BIG_ENDIAN ? 0 : 8), value < 0 ? UINT64_MAX : 0);
+}
+
+/* Writes a value of fixed size; 0: it would lose something. */
+TLI_FN int tli_take_fixed_value(uint8_t *to, const tli_take_node *n, const tli_take_value *v)
+{
+    const tl_type *type = &v->source->type;
+    const uint8_t *from = (const uint8_t *)v->array->buffers[1] + (size_t)v->at * (size_t)type->width;
+    int64_t factor = v->source->factor, value = 0;
+    float f;
+    double d;
+    if (v->source->how == TLI_TAKE_SAME) {
+        if (type->width != 0)
+            TLI_COPY(to, from, (size_t)type->width);
+        return 1;
+    }
+    if (v->source->how == TLI_TAKE_FLOAT) {
+        TLI_COPY(&f, from, sizeof f);
+        d = f;
+        TLI_COPY(to, &d, sizeof d);
+        return 1;
+    }
+    if (v->source->how == TLI_TAKE_INTEGER) {
+        value = tli_arrow_integer(type, from, 0);
+        return tli_take_put(to, n->type.width, value) && (value != INT64_MAX || type->id != TL_TYPE_UINT64);
+    }
+    value = tli_value_signed(from, type->width);
+    if (v->source->how == TLI_TAKE_DECIMAL) {
+        tli_take_widen(to, value);
+        return 1;
+    }
+    if (v->source->how == TLI_TAKE_COARSER)
+        return tli_take_put(to, n->type.width, value / factor) && value % factor == 0;
+    return value <= INT64_MAX / factor && value >= INT64_MIN / factor
+           && tli_take_put(to, n->type.width, value * factor);
+}
+
+/* ---- taking ---- */
+
+/* An array for the node with room for its validity, which is dropped again when there are no nulls. */
+TLI_FN tl_status tli_take_array(const tli_take *t, tli_take_node *n, tli_store *store)
+{
+    n->array = tli_arrow_array_new(store, tli_arrow_layout_buffers(n->layout), n->schema->n_children, t->err);
+    if (n->array == NULL)
+        return t->err->status;
+    n->array->length = (int64_t)n->count;
+    n->array->buffers[0] = tli_mem_take_array(store, n->count / 8 + 1, 1, t->err);
+    return n->array->buffers[0] != NULL ? TL_OK : t->err->status;
+}
+
+/* Finds the value of place i and notes whether it is null: 1: it is there, 0: null, -1: it must not be. */
+TLI_FN int tli_take_at(const tli_take *t, tli_take_node *n, uint64_t i, tli_take_value *v)
+{
+    if (n->places[i] != TLI_TAKE_NONE) {
+        if (tli_take_value_of(t, n, n->places[i], v)) {
+            tli_bits_set((void *)(uintptr_t)n->array->buffers[0], i);
+            return 1;
+        }
+        if ((n->schema->flags & ARROW_FLAG_NULLABLE) == 0) {
+            (void)tli_take_bad(t, t->inputs[n->places[i] >> TLI_TAKE_ROWS], "rows lack a value of a required column");
+            return -1;
+        }
+    }
+    n->array->null_count++;
+    return 0;
+}
+
+TLI_FN tl_status tli_take_fixed(tli_take *t, tli_take_node *n, tli_store *store)
+{
+    size_t width = n->layout == TLI_ARROW_BITS ? 0 : (size_t)n->type.width;
+    uint8_t *values = (uint8_t *)tli_mem_take_array(store, width == 0 ? n->count / 8 + 1 : n->count + 1,
+                                                    width == 0 ? 1 : width, t->err);
+    tli_take_value v;
+    uint64_t i;
+    int there;
+    if (values == NULL)
+        return t->err->status;
+    n->array->buffers[1] = values;
+    for (i = 0; i < n->count; i++) {
+        there = tli_take_at(t, n, i, &v);
+        if (there < 0)
+            return t->err->status;
+        if (there == 0)
+            continue;
+        if (n->layout == TLI_ARROW_BITS) {
+            if (tli_bits_get(v.array->buffers[1], v.at))
+                tli_bits_set(values, i);
+        } else if (!tli_take_fixed_value(values + (size_t)i * width, n, &v)) {
+            return tli_take_bad(t, t->inputs[n->places[i] >> TLI_TAKE_ROWS],
+                                "a value of rows does not fit into the table's column without loss");
+        }
+    }
+    return TL_OK;
+}
+
+TLI_INLINE void tli_take_put_offset(uint8_t *offsets, int width, uint64_t i, uint64_t value)
+{
+    if (width == 4)
+        tli_bits_put32(offsets + 4 * (size_t)i, (uint32_t)value);
+    else
+        tli_bits_put64(offsets + 8 * (size_t)i, value);
+}
+
+TLI_FN tl_status tli_take_too_much(const tli_take *t)
+{
+    return tli_err(t->err, TL_LIMIT, "more than 2 GiB or values in a column of 32-bit offsets", TL_NO_POSITION);
+}
+
+/* Sizes first, then the bytes. */
+TLI_FN tl_status tli_take_variable(tli_take *t, tli_take_node *n, tli_store *store)
+{
+    int width = tli_arrow_offset_width(n->layout), there;
+    uint8_t *data, *offsets = (uint8_t *)tli_mem_take_array(store, n->count + 1, (size_t)width, t->err);
+    uint64_t i, sum = 0;
+    size_t bytes;
+    tli_take_value v;
+    if (offsets == NULL)
+        return t->err->status;
+    for (i = 0; i < n->count; i++) {
+        there = tli_take_at(t, n, i, &v);
+        if (there < 0)
+            return t->err->status;
+        sum += there ? tli_take_bytes(&v).size : 0;
+        if (width == 4 && sum > INT32_MAX)
+            return tli_take_too_much(t);
+        tli_take_put_offset(offsets, width, i + 1, sum);
+    }
+    data = tli_bits_size(sum, &bytes) ? (uint8_t *)tli_mem_take(store, bytes, t->err) : NULL;
+    if (data == NULL)
+        return tli_arrow_failed(t->err);
+    n->array->buffers[1] = offsets;
+    n->array->buffers[2] = data;
+    for (i = 0; i < n->count; i++) {
+        tl_span b;
+        if (n->places[i] == TLI_TAKE_NONE || !tli_take_value_of(t, n, n->places[i], &v))
+            continue;
+        b = tli_take_bytes(&v);
+        if (b.size != 0)
+            TLI_COPY(data + tli_arrow_offset(offsets, width, (int64_t)i), b.data, b.size);
+    }
+    return TL_OK;
+}
+
+/* Offsets first, then where each element is. */
+TLI_FN tl_status tli_take_list(tli_take *t, tli_take_node *n, tli_store *store, tli_store *scratch)
+{
+    uint8_t *offsets = (uint8_t *)tli_mem_take_array(store, n->count + 1, 4, t->err);
+    uint64_t i, sum = 0, *places, at = 0;
+    tli_take_value v;
+    int there, width;
+    if (offsets == NULL)
+        return t->err->status;
+    for (i = 0; i < n->count; i++) {
+        there = tli_take_at(t, n, i, &v);
+        if (there < 0)
+            return t->err->status;
+        width = there ? tli_arrow_offset_width(tli_arrow_layout_of(v.source->type.id)) : 0;
+        if (there)
+            sum += (uint64_t)(tli_arrow_offset(v.array->buffers[1], width, (int64_t)v.at + 1)
+                              - tli_arrow_offset(v.array->buffers[1], width, (int64_t)v.at));
+        if (sum > INT32_MAX)
+            return tli_take_too_much(t);
+        tli_take_put_offset(offsets, 4, i + 1, sum);
+    }
+    n->array->buffers[1] = offsets;
+    n[1].count = sum;
+    n[1].places = places = (uint64_t *)tli_mem_take_array(scratch, sum + 1, sizeof *places, t->err);
+    if (places == NULL)
+        return t->err->status;
+    for (i = 0; i < n->count; i++) {
+        uint64_t from, end = (uint64_t)tli_arrow_offset(offsets, 4, (int64_t)i + 1);
+        if (at == end || !tli_take_value_of(t, n, n->places[i], &v))
+            continue;
+        width = tli_arrow_offset_width(tli_arrow_layout_of(v.source->type.id));
+        from = (uint64_t)tli_arrow_offset(v.array->buffers[1], width, (int64_t)v.at);
+        while (at < end)
+            places[at++] = tli_take_place(n->places[i] >> TLI_TAKE_ROWS, from++);
+    }
+    return TL_OK;
+}
+
+/* Members of a struct are where it is; below a null there is nothing. */
+TLI_FN tl_status tli_take_struct(tli_take *t, tli_take_node *n, tli_store *scratch)
+{
+    uint64_t i, *places = (uint64_t *)tli_mem_take_array(scratch, n->count + 1, sizeof *places, t->err);
+    tli_take_value v;
+    int there;
+    if (places == NULL)
+        return t->err->status;
+    for (i = 0; i < n->count; i++) {
+        there = tli_take_at(t, n, i, &v);
+        if (there < 0)
+            return t->err->status;
+        places[i] = there ? tli_take_place(n->places[i] >> TLI_TAKE_ROWS, v.at) : TLI_TAKE_NONE;
+    }
+    n->places = places; /* for the members */
+    return TL_OK;
+}
+
+/* Takes what node->places say into an array of the store; of a nested one what its parts are to take. */
+TLI_FN tl_status tli_take_node_values(tli_take *t, tli_take_node *n, tli_store *store, tli_store *scratch)
+{
+    tl_status st = tli_take_array(t, n, store);
+    if (st != TL_OK)
+        return st;
+    if (n->layout == TLI_ARROW_STRUCT)
+        st = tli_take_struct(t, n, scratch);
+    else if (n->layout == TLI_ARROW_LIST)
+        st = tli_take_list(t, n, store, scratch);
+    else
+        st = n->layout <= TLI_ARROW_FIXED ? tli_take_fixed(t, n, store) : tli_take_variable(t, n, store);
+    if (n->array->null_count == 0)
+        n->array->buffers[0] = NULL;
+    return st;
+}
+
+/* The rows at these places, as a struct array of the store. */
+TLI_FN tl_status tli_take_rows(tli_take *t, const uint64_t *places, uint64_t count, tli_store *store,
+                               tli_store *scratch, struct ArrowArray **out)
+{
+    uint32_t i;
+    tl_status st = TL_OK;
+    t->nodes[0].places = places;
+    t->nodes[0].count = count;
+    for (i = 0; i < t->count && st == TL_OK; i++) {
+        tli_take_node *n = &t->nodes[i], *parent = n - n->up;
+        if (n->up != 0 && parent->layout == TLI_ARROW_STRUCT) {
+            n->places = parent->places;
+            n->count = parent->count;
+        }
+        st = tli_take_node_values(t, n, store, scratch);
+        if (st == TL_OK && n->up != 0)
+            parent->array->children[n->child] = n->array;
+    }
+    *out = t->nodes[0].array;
+    return st;
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>lastvalue: rows are numbered through all batches. Key, time and insertion time of each are taken first; a hash
+   table of series finds the newest row of each; then only these are taken as a whole. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+#define TLI_LASTVALUE_KEYS 256u
+#define TLI_LASTVALUE_ALWAYS INT64_MIN
+
+/* A column that rows are compared by: an array of this room's making, so without an offset. */
+typedef struct tli_lastvalue_column {
+    const struct ArrowArray *array;
+    tl_type type;
+    tli_arrow_layout layout;
+} tli_lastvalue_column;
+
+typedef struct tli_lastvalue_series {
+    uint64_t hash;
+    size_t row; /* the newest one so far */
+} tli_lastvalue_series;
+
+typedef struct tli_lastvalue {
+    tli_store *scratch;
+    tli_take take;
+    size_t rows;
+    uint64_t *places; /* of the rows */
+    tli_lastvalue_column *key, time[2];
+    uint32_t key_count, time_count;
+    tli_lastvalue_series *series;
+    size_t count, room;
+    size_t *slots; /* of series: its number plus 1 */
+    size_t mask;
+    tl_error *err;
+} tli_lastvalue;
+
+/* ---- values of one column ---- */
+
+/* The bytes of a value that is not null; of a boolean a byte. */
+TLI_FN tl_span tli_lastvalue_bytes(const tli_lastvalue_column *c, size_t row, uint8_t *bit)
+{
+    const uint8_t *values = (const uint8_t *)c->array->buffers[1];
+    int width = tli_arrow_offset_width(c->layout);
+    int64_t from;
+    if (c->layout == TLI_ARROW_BITS) {
+        *bit = (uint8_t)tli_bits_get(values, row);
+        return tli_text_span(bit, 1);
+    }
+    if (width == 0)
+        return tli_text_span(values + row * (size_t)c->type.width, (size_t)c->type.width);
+    from = tli_arrow_offset(values, width, (int64_t)row);
+    return tli_text_span((const uint8_t *)c->array->buffers[2] + from,
+                         (size_t)(tli_arrow_offset(values, width, (int64_t)row + 1) - from));
+}
+
+/* Numbers as integers of the same order: floats by their bits, so that -0 comes before 0, and each NaN has a place. */
+TLI_FN int64_t tli_lastvalue_number(tl_type_id id, const void *value, int32_t width)
+{
+    int64_t v = tli_value_signed(value, width);
+    if (id == TL_TYPE_FLOAT32 || id == TL_TYPE_FLOAT64)
+        return v < 0 ? v ^ INT64_MAX : v;
+    return v;
+}
+
+TLI_INLINE int tli_lastvalue_three_way(int less, int more)
+{
+    return more - less;
+}
+
+/* Below 0: row a comes before row b; nulls first. 0: it is the same value. */
+TLI_FN int tli_lastvalue_compare(const tli_lastvalue_column *c, size_t a, size_t b)
+{
+    int there_a = tli_arrow_valid(c->array, (int64_t)a), there_b = tli_arrow_valid(c->array, (int64_t)b);
+    uint8_t bit_a, bit_b;
+    tl_span x, y;
+    int64_t i, k;
+    if (!there_a || !there_b)
+        return there_a - there_b;
+    x = tli_lastvalue_bytes(c, a, &bit_a);
+    y = tli_lastvalue_bytes(c, b, &bit_b);
+    if (c->type.id == TL_TYPE_DECIMAL128) {
+        i = (int64_t)tli_bits_u64(x.data + (TLI_BIG_ENDIAN ? 0 : 8));
+        k = (int64_t)tli_bits_u64(y.data + (TLI_BIG_ENDIAN ? 0 : 8));
+        if (i == k) {
+            uint64_t low_a = tli_bits_u64(x.data + (TLI_BIG_ENDIAN ? 8 : 0));
+            uint64_t low_b = tli_bits_u64(y.data + (TLI_BIG_ENDIAN ? 8 : 0));
+            return tli_lastvalue_three_way(low_a < low_b, low_a > low_b);
+        }
+        return tli_lastvalue_three_way(i < k, i > k);
+    }
+    if (c->layout != TLI_ARROW_FIXED || c->type.id == TL_TYPE_FIXED_BINARY)
+        return tl_span_compare(x, y);
+    i = tli_lastvalue_number(c->type.id, x.data, c->type.width);
+    k = tli_lastvalue_number(c->type.id, y.data, c->type.width);
+    return tli_lastvalue_three_way(i < k, i > k);
+}
+
+TLI_FN int tli_lastvalue_order(const tli_lastvalue_column *columns, uint32_t count, size_t a, size_t b)
+{
+    uint32_t i;
+    int order = 0;
+    for (i = 0; i < count && order == 0; i++)
+        order = tli_lastvalue_compare(&columns[i], a, b);
+    return order;
+}
+
+/* ---- what rows are compared by ---- */
+
+/* Takes one column of all rows. */
+TLI_FN tl_status tli_lastvalue_read(tli_lastvalue *v, tl_span name, tli_lastvalue_column *column)
+{
+    tli_take_node *n = NULL;
+    uint32_t i;
+    tl_status st;
+    for (i = v->take.count - 1; i > 0; i--)
+        if (v->take.nodes[i].up == i && tl_span_equal(tl_text(v->take.nodes[i].schema->name), name))
+            n = &v->take.nodes[i];
+    if (n == NULL)
+        return tli_err(v->err, TL_CORRUPT, "the table's contract names a column that it has not", TL_NO_POSITION);
+    if (n->layout > TLI_ARROW_LARGE_BYTES)
+        return tli_err(v->err, TL_UNSUPPORTED, "a series key or time of a nested type", TL_NO_POSITION);
+    n->places = v->take.nodes[0].places;
+    n->count = v->rows;
+    st = tli_take_node_values(&v->take, n, v->scratch, v->scratch);
+    column->array = n->array;
+    column->type = n->type;
+    column->layout = n->layout;
+    return st;
+}
+
+TLI_FN tl_status tli_lastvalue_columns(tli_lastvalue *v, const tl_contract *contract)
+{
+    tl_status st;
+    v->key = (tli_lastvalue_column *)tli_mem_take_array(v->scratch, TLI_LASTVALUE_KEYS, sizeof *v->key, v->err);
+    if (v->key == NULL)
+        return v->err->status;
+    v->take.nodes[0].places = v->places;
+    v->take.nodes[0].count = v->rows;
+    st = tli_take_node_values(&v->take, &v->take.nodes[0], v->scratch, v->scratch); /* where columns have their rows */
+    for (; st == TL_OK && tl_contract_column(contract, v->key_count).data != NULL; v->key_count++) {
+        if (v->key_count == TLI_LASTVALUE_KEYS)
+            return tli_err(v->err, TL_LIMIT, "more than 256 columns in a series key", TL_NO_POSITION);
+        st = tli_lastvalue_read(v, tl_contract_column(contract, v->key_count), &v->key[v->key_count]);
+    }
+    if (st == TL_OK)
+        st = tli_lastvalue_read(v, contract->time_column, &v->time[v->time_count++]);
+    if (st == TL_OK && contract->ingest_time_column.data != NULL)
+        st = tli_lastvalue_read(v, contract->ingest_time_column, &v->time[v->time_count++]);
+    return st;
+}
+
+/* ---- series ---- */
+
+TLI_FN uint64_t tli_lastvalue_hash(const tli_lastvalue *v, size_t row)
+{
+    uint64_t hash = 0;
+    uint32_t i;
+    uint8_t bit;
+    for (i = 0; i < v->key_count; i++) {
+        tl_span bytes = tli_text_span(NULL, 0);
+        if (tli_arrow_valid(v->key[i].array, (int64_t)row))
+            bytes = tli_lastvalue_bytes(&v->key[i], row, &bit);
+        hash = bytes.data == NULL ? hash * 31 + 1 : tli_hash_xxh64(bytes.data, bytes.size, hash);
+    }
+    return hash;
+}
+
+/* Twice as many slots, and room for half as many series. */
+TLI_FN tl_status tli_lastvalue_grow(tli_lastvalue *v)
+{
+    size_t slots = v->room == 0 ? 64 : v->room * 4, i, at;
+    tli_lastvalue_series *series = (tli_lastvalue_series *)tli_mem_take_array(v->scratch, slots / 2, sizeof *series,
+                                                                              v->err);
+    v->slots = (size_t *)tli_mem_take_array(v->scratch, slots, sizeof *v->slots, v->err);
+    if (series == NULL || v->slots == NULL)
+        return v->err->status;
+    if (v->count != 0)
+        TLI_COPY(series, v->series, v->count * sizeof *series);
+    v->series = series;
+    v->room = slots / 2;
+    v->mask = slots - 1;
+    for (i = 0; i < v->count; i++) {
+        for (at = (size_t)series[i].hash & v->mask; v->slots[at] != 0;)
+            at = (at + 1) & v->mask;
+        v->slots[at] = i + 1;
+    }
+    return TL_OK;
+}
+
+/* The newest row of every series. */
+TLI_FN tl_status tli_lastvalue_find(tli_lastvalue *v)
+{
+    size_t row, at;
+    for (row = 0; row < v->rows; row++) {
+        uint64_t hash = tli_lastvalue_hash(v, row);
+        tli_lastvalue_series *s = NULL;
+        if (v->count == v->room && tli_lastvalue_grow(v) != TL_OK)
+            return v->err->status;
+        for (at = (size_t)hash & v->mask; v->slots[at] != 0 && s == NULL; at = (at + 1) & v->mask) {
+            s = &v->series[v->slots[at] - 1];
+            if (s->hash != hash || tli_lastvalue_order(v->key, v->key_count, s->row, row) != 0)
+                s = NULL;
+        }
+        if (s == NULL) {
+            s = &v->series[v->count++];
+            v->slots[at] = v->count;
+            s->hash = hash;
+            s->row = row;
+        } else if (tli_lastvalue_order(v->time, v->time_count, s->row, row) <= 0) {
+            s->row = row;
+        }
+    }
+    return TL_OK;
+}
+
+TLI_FN int tli_lastvalue_before(const void *items, size_t a, size_t b)
+{
+    const tli_lastvalue *v = (const tli_lastvalue *)items;
+    return tli_lastvalue_order(v->key, v->key_count, v->series[b].row, v->series[a].row) < 0;
+}
+
+/* Is a row's time at or after `since`, in us? */
+TLI_FN int tli_lastvalue_stays(const tli_lastvalue *v, size_t row, int64_t since)
+{
+    const tli_lastvalue_column *c = &v->time[0];
+    int64_t time;
+    if (since == TLI_LASTVALUE_ALWAYS)
+        return 1;
+    if (!tli_arrow_valid(c->array, (int64_t)row))
+        return 0;
+    time = tli_value_signed((const uint8_t *)c->array->buffers[1] + row * (size_t)c->type.width, c->type.width);
+    if (c->type.unit == TL_UNIT_NANO)
+        time = time / 1000 - (time % 1000 < 0);
+    return time >= since;
+}
+
+/* ---- merging ---- */
+
+TLI_FN tl_status tli_lastvalue_run(tli_lastvalue *v, tli_store *store, const tl_metadata *m, const tl_rows *const *in,
+                                   int64_t since, const struct ArrowSchema *schema, struct ArrowArray **out)
+{
+    uint64_t rows[TLI_TAKE_INPUTS], *kept;
+    const size_t *order;
+    size_t i, count = 0;
+    uint32_t part;
+    tl_status st = tli_take_begin(&v->take, v->scratch, schema, in, rows, v->err);
+    if (st != TL_OK)
+        return st;
+    if (in[1] != NULL && rows[0] + rows[1] == 0)
+        return tli_err(v->err, TL_ABSENT, "there are no rows to make a last-value index of", TL_NO_POSITION);
+    v->places = (uint64_t *)tli_mem_take_array(v->scratch, rows[0] + rows[1] + 1, sizeof *v->places, v->err);
+    if (v->places == NULL)
+        return v->err->status;
+    for (part = 0; part < v->take.parts; part++)
+        for (i = 0; i < (size_t)v->take.nodes[0].arrays[part]->length; i++)
+            v->places[v->rows++] = tli_take_place(part, i);
+    st = tli_lastvalue_columns(v, &m->contract);
+    if (st == TL_OK && since != TLI_LASTVALUE_ALWAYS && v->time[0].type.id != TL_TYPE_TIMESTAMP)
+        return tli_err(v->err, TL_CORRUPT, "the time column is no timestamp", TL_NO_POSITION);
+    if (st == TL_OK)
+        st = tli_lastvalue_find(v);
+    if (st == TL_OK)
+        st = tli_view_order(v->scratch, v->count, v, tli_lastvalue_before, &order, v->err);
+    kept = st == TL_OK ? (uint64_t *)tli_mem_take_array(v->scratch, v->count + 1, sizeof *kept, v->err) : NULL;
+    if (kept == NULL)
+        return v->err->status;
+    for (i = 0; i < v->count; i++) {
+        size_t row = v->series[order != NULL ? order[i] : i].row;
+        if (tli_lastvalue_stays(v, row, since))
+            kept[count++] = v->places[row];
+    }
+    return tli_take_rows(&v->take, kept, count, store, v->scratch, out);
+}
+
+/* Merges `base` and `newest` (NULL: none) into an index whose rows are not older than `since`. It lies in the store,
+   what only the merging needs does not. */
+TLI_FN tl_status tli_lastvalue_merge(tli_store *store, const tl_metadata *m, const tl_rows *base,
+                                     const tl_rows *newest, int64_t since, const tl_limits *limits,
+                                     struct ArrowSchema **schema, struct ArrowArray **out, tl_error *err)
+{
+    const tl_rows *in[TLI_TAKE_INPUTS];
+    tli_lastvalue v;
+    tl_status st;
+    if (m->contract.time_column.data == NULL)
+        return tli_err(err, TL_ABSENT, "a table without a time column has no last-value index", TL_NO_POSITION);
+    TLI_FILL(&v, 0, sizeof v);
+    v.err = err;
+    v.scratch = tli_mem_store_new(&store->allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    if (v.scratch == NULL)
+        return err->status;
+    in[0] = base;
+    in[1] = newest;
+    st = tli_schema_of(store, m, limits, schema, err);
+    if (st == TL_OK)
+        st = tli_lastvalue_run(&v, store, m, in, since, *schema, out);
+    tli_mem_store_drop(v.scratch);
+    return st;
+}
+
+TL_API tl_status tl_last_values_merge(const tl_metadata *metadata, const tl_rows *base, const tl_rows *newest,
+                                      const tl_limits *limits, const tl_allocator *allocator,
+                                      struct ArrowSchema *schema, struct ArrowArray *array, tl_error *err)
+{
+    tl_limits most = tl_limits_resolve(limits);
+    tl_rows none;
+    struct ArrowSchema *made = NULL;
+    struct ArrowArray *rows = NULL;
+    tl_error local;
+    tli_store *store;
+    tl_status st;
+    err = err != NULL ? err : &local;
+    TLI_FILL(schema, 0, sizeof *schema);
+    TLI_FILL(array, 0, sizeof *array);
+    TLI_FILL(&none, 0, sizeof none);
+    if (metadata == NULL || metadata->schema == NULL)
+        return tli_err(err, TL_MISUSE, "tl_last_values_merge: metadata that was not parsed", TL_NO_POSITION);
+    store = tli_mem_store_new(allocator, most.decoded_bytes, NULL, 0, NULL, NULL, err);
+    if (store == NULL)
+        return err->status;
+    st = tli_lastvalue_merge(store, metadata, base, newest != NULL ? newest : &none, TLI_LASTVALUE_ALWAYS, &most, &made,
+                             &rows, err);
+    if (st == TL_OK)
+        st = tl_schema_copy(schema, made, &store->allocator, err);
+    if (st == TL_OK) {
+        st = tli_arrow_export(store, made, rows, array, err);
+        if (st != TL_OK)
+            schema->release(schema);
+    }
+    tli_mem_store_drop(store);
+    return st;
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
 /* >>iceberg: manifest lists and manifests, into the sections of a head's layout. Source: the Apache Iceberg table spec,
    "Manifests" and "Manifest Lists"; its field ids are the numbers below. */
 #ifndef TIMELAKE_NO_LAKE
@@ -31036,6 +32200,13 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_KEYS_ROOM
 #undef TLI_CONTRACT_MINOR
 #undef TLI_CONTRACT_ENTRY
+#undef TLI_SCHEMA_FIELD_ID
+#undef TLI_TAKE_INPUTS
+#undef TLI_TAKE_MOST
+#undef TLI_TAKE_ROWS
+#undef TLI_TAKE_NONE
+#undef TLI_LASTVALUE_KEYS
+#undef TLI_LASTVALUE_ALWAYS
 #undef TLI_ICEBERG_UNSORTED
 #undef TLI_MANIFEST_UNASSIGNED
 #undef TLI_NEWTABLE_INGEST
