@@ -1,0 +1,1 @@
+/* >>thriftwrite: private room, nothing public. */
