@@ -3,11 +3,11 @@
 #if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
 
 /* Appends `count` batches of a struct schema as one Parquet file to `out`: a row group for each batch that has rows.
-   Columns have the field ids that their metadata has under `PARQUET:field_id`, and statistics; those of dictionaries
-   are written as their values. Booleans, integers, floats, decimals, dates of days, times and timestamps of milli-,
-   micro- and nanoseconds, texts, bytes: TL_UNSUPPORTED for a column of another type, and for a value that a file of
-   this kind does not hold; its name goes to *column, which may be NULL. The whole row null: TL_UNSUPPORTED too. On
-   failure `out` is as it was. */
+   Columns, and what is nested in them, have the field ids that their metadata has under `PARQUET:field_id`, and
+   statistics; those of dictionaries are written as their values. Booleans, integers, floats, decimals, dates of days,
+   times and timestamps of milli-, micro- and nanoseconds, texts, bytes, and lists, structs and maps of such:
+   TL_UNSUPPORTED for a column of another type, and for a value that no file holds; its name goes to *column, which may
+   be NULL. So is a whole row that is null. On failure `out` is as it was. */
 TL_API tl_status tl_parquet_write(tl_buffer *out, const struct ArrowSchema *schema,
                                   const struct ArrowArray *const *batches, int32_t count, tl_span *column,
                                   tl_error *err);

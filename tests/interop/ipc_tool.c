@@ -1,5 +1,6 @@
 /* What tests/interop/arrow_integration.py drives: `ipc_tool dump STREAM` prints a stream's schema and values as JSON
-   (values as hex of their little-endian bytes), `ipc_tool recode STREAM OUT [zstd]` reads one and writes it anew. */
+   (values as hex of their little-endian bytes), `ipc_tool recode STREAM OUT [zstd]` reads one and writes it anew,
+   `ipc_tool parquet STREAM OUT` as a Parquet file. */
 #include <stdio.h>
 #define TLI_KEEP_MACROS
 #define TIMELAKE_IMPLEMENTATION
@@ -190,10 +191,43 @@ static int recode(tli_ipc_stream *s, const char *path, const tl_compression *com
     return 0;
 }
 
+static int as_parquet(const char *bytes, size_t size, const char *path)
+{
+    tl_document d;
+    tl_error err;
+    tl_buffer out;
+    tl_span column;
+    struct ArrowArray *arrays;
+    const struct ArrowArray **batches;
+    FILE *f = fopen(path, "wb");
+    int32_t i, count = 0;
+    tl_status st;
+    memset(&out, 0, sizeof out);
+    if (f == NULL || tl_ipc_decode(&d, bytes, size, NULL, &err) != TL_OK)
+        return f == NULL ? 2 : say(&err);
+    arrays = (struct ArrowArray *)calloc((size_t)d.sections[0].batch_count + 1, sizeof *arrays);
+    batches = (const struct ArrowArray **)calloc((size_t)d.sections[0].batch_count + 1, sizeof *batches);
+    for (st = TL_OK; count < d.sections[0].batch_count && st == TL_OK; count += st == TL_OK) {
+        st = tl_section_export(&d.sections[0], count, NULL, &arrays[count], &err);
+        batches[count] = &arrays[count];
+    }
+    if (st == TL_OK)
+        st = tl_parquet_write(&out, d.sections[0].schema, batches, count, &column, &err);
+    for (i = 0; i < count; i++)
+        arrays[i].release(&arrays[i]);
+    fwrite(out.data, 1, out.size, f);
+    fclose(f);
+    free(arrays);
+    free((void *)batches);
+    tl_buffer_free(&out);
+    tl_document_free(&d);
+    return st == TL_OK ? printf("{}\n") < 0 : say(&err);
+}
+
 int main(int argc, char **argv)
 {
     FILE *f = argc > 2 ? fopen(argv[2], "rb") : NULL;
-    static char bytes[1 << 24];
+    static char bytes[1 << 26];
     tl_compression compression;
     tl_error err;
     tli_store *store;
@@ -209,6 +243,8 @@ int main(int argc, char **argv)
     compression.bound = zstd_bound;
     compression.compress = zstd_compress;
 #endif
+    if (strcmp(argv[1], "parquet") == 0)
+        return as_parquet(bytes, size, argv[3]);
     store = tli_mem_store_new(NULL, UINT64_MAX, bytes, size, NULL, NULL, &err);
     if (store == NULL)
         return 2;
