@@ -66,6 +66,7 @@
      >>headarrow  code  the head codec `arrow`
      >>head       both  the head object
      >>view       both  the sections of layout 1 with their types, reading and writing
+     >>grow       code  the document of a version made from that of the version before it, at the cost of what changed
      >>keys       code  names of a table's objects, both ways
      >>contract   both  what a table's properties mean (the `timelake.` ones)
      >>metadata   both  a table's Iceberg metadata, vN.metadata.json
@@ -899,6 +900,7 @@ typedef struct tl_head {
     tl_document document;
     const tl_head_codec *foreign; /* private: the caller's codec that decoded it */
     struct tli_view *views[3];    /* private: the typed views that are open */
+    struct tli_grow *grow;        /* private: what the versions of a table share */
 } tl_head;
 
 /* Decodes a head: header, codec, and the whole frame of the document: properties, sections, schemas, row counts. In the
@@ -2575,7 +2577,10 @@ TL_API void tl_commit_create(tl_commit *commit, tl_lake *lake, tl_span location,
    PUT        put the head, if it is the one that was read, or if absent -> ok: DONE. Changed or unknown: READ, at most
               five times. The store has no such condition: OVER. Not applied: DONE
    OVER       put the head, whatever is there -> DONE
-   DROP       delete the head -> DONE */
+   DROP       delete the head -> DONE
+
+   A head in the codec `arrow` goes out in pieces (request.body): what the version before it said already is not encoded
+   again (see grow). */
 #if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
 
 typedef struct tl_publish {
@@ -2587,8 +2592,8 @@ typedef struct tl_publish {
     tl_lake *lake;        /* private from here */
     tl_table *table;
     char *keys;           /* places for two keys */
-    tl_buffer bytes;
-    tl_span body, hint;
+    struct tli_grow_body *body;
+    tl_span hint;
     char *etag;           /* of the head that was read */
     size_t etag_size;
     uint32_t reads;
@@ -3201,13 +3206,13 @@ TLI_FN void tli_mem_store_drop(tli_store *s)
     if (s == NULL || TLI_MEM_DEC(&s->count) != 0)
         return;
     a = s->allocator;
+    if (s->release != NULL) /* what it goes by may lie in the arena */
+        s->release(s->release_context, s->body, s->body_size);
     for (chunk = s->chunks; chunk != NULL;) {
         tli_mem_chunk *next = chunk->next;
         tli_mem_delete(&a, chunk, chunk->size);
         chunk = next;
     }
-    if (s->release != NULL)
-        s->release(s->release_context, s->body, s->body_size);
     tli_mem_delete(&a, s, sizeof *s);
 }
 
@@ -10763,6 +10768,7 @@ TLI_FN tl_status tli_ipc_read_schema(tli_ipc_stream *s, const tli_flatbuf_table 
 typedef struct tli_ipc_frame {
     size_t next; /* where the next one begins */
     int end;     /* there was none */
+    int version; /* of the metadata: 4 is V5 */
     uint8_t kind;
     tli_flatbuf in;
     tli_flatbuf_table header; /* points at `in` */
@@ -10789,6 +10795,7 @@ TLI_FN tl_status tli_ipc_read_message(const tli_ipc_stream *s, tli_ipc_frame *f,
     tli_flatbuf_table t = tli_flatbuf_root(&f->in, f->meta, size);
     int version = tli_flatbuf_i16(&t, 0, 0);
     int64_t body = tli_flatbuf_i64(&t, 3, 0);
+    f->version = version;
     f->kind = tli_flatbuf_u8(&t, 1, 0);
     f->header = tli_flatbuf_child(&t, 2);
     if (f->in.bad)
@@ -18487,13 +18494,22 @@ TLI_FN tl_status tli_head_encode_body(tl_buffer *out, tli_head_kind kind, const 
     return tli_err(err, TL_UNSUPPORTED, "this codec cannot encode", TL_NO_POSITION);
 }
 
+TLI_FN tl_status tli_head_write_header(tl_buffer *out, uint64_t version, tl_span codec, tl_error *err)
+{
+    uint8_t fixed[TLI_HEAD_FIXED] = {'T', 'L', 'H', 'D', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    tl_status st;
+    tli_bits_put_le64(fixed + 5, version);
+    fixed[13] = (uint8_t)codec.size;
+    st = tli_mem_append(out, fixed, sizeof fixed, err);
+    return st == TL_OK ? tli_mem_append(out, codec.data, codec.size, err) : st;
+}
+
 TL_API tl_status tl_head_encode(tl_buffer *out, uint64_t version, tl_span codec, tl_document *document,
                                 const tl_head_options *options, tl_error *err)
 {
     tl_head_options o = tli_head_options_of(options);
     const tl_head_codec *foreign;
     tli_head_kind kind;
-    uint8_t fixed[TLI_HEAD_FIXED] = {'T', 'L', 'H', 'D', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     tl_error local;
     tl_status st;
     size_t before;
@@ -18507,11 +18523,7 @@ TL_API tl_status tl_head_encode(tl_buffer *out, uint64_t version, tl_span codec,
     if (st != TL_OK)
         return st;
     before = out->size;
-    tli_bits_put_le64(fixed + 5, version);
-    fixed[13] = (uint8_t)codec.size;
-    st = tli_mem_append(out, fixed, sizeof fixed, err);
-    if (st == TL_OK)
-        st = tli_mem_append(out, codec.data, codec.size, err);
+    st = tli_head_write_header(out, version, codec, err);
     if (st == TL_OK)
         st = tli_head_encode_body(out, kind, foreign, document, &o, err);
     if (st != TL_OK)
@@ -18983,7 +18995,7 @@ TL_API tl_status tl_head_columns(tl_head *head, unsigned which, tl_columns *colu
         return tli_err(err, TL_MISUSE, "tl_head_columns: nowhere to put the answer, or unknown bits", TL_NO_POSITION);
     TLI_FILL(columns, 0, sizeof *columns);
     st = tli_view_open(head, &tli_view_columns, 1, which, &v, err);
-    if (st == TL_OK && !(v->opened & TLI_VIEW_CHECKED))
+    if (st == TL_OK && !(v->opened & TLI_VIEW_CHECKED) && head->grow == NULL) /* else made of what was checked */
         st = tli_view_check_files(head, v, err);
     if (st != TL_OK)
         return st;
@@ -19346,10 +19358,20 @@ typedef struct tli_view_writer {
     size_t footers;
 } tli_view_writer;
 
+TLI_FN tl_status tli_view_add(tl_document *document, const tli_view_piece *piece, tl_error *err)
+{
+    tl_section *section = NULL; /* gcc -O3 does not see that a good status sets it */
+    tl_status st = tli_doc_section(document, tl_text(piece->layout->section), piece->schema, 1, NULL, &section, err);
+    if (st != TL_OK)
+        return st;
+    section->rows = section->batches[0].rows = piece->rows;
+    section->batches[0].columns = piece->columns;
+    return TL_OK;
+}
+
 /* Fills an empty document, which takes a count of the writer's store, with these sections. */
 TLI_FN tl_status tli_view_fill(tli_view_writer *w, tl_document *document, unsigned sections, tl_error *err)
 {
-    tl_section *section = NULL; /* gcc -O3 does not see that a good status sets it */
     unsigned i;
     tl_status st;
     TLI_FILL(document, 0, sizeof *document);
@@ -19361,11 +19383,7 @@ TLI_FN tl_status tli_view_fill(tli_view_writer *w, tl_document *document, unsign
         const tli_view_piece *piece = &w->pieces[i];
         if (!(sections >> i & 1u))
             continue;
-        st = tli_doc_section(document, tl_text(piece->layout->section), piece->schema, 1, NULL, &section, err);
-        if (st != TL_OK)
-            break;
-        section->rows = section->batches[0].rows = piece->rows;
-        section->batches[0].columns = piece->columns;
+        st = tli_view_add(document, piece, err);
     }
     if (st == TL_OK && (sections & TLI_VIEW_WRITE_LAST_VALUES) != 0)
         st = tl_document_add(document, tl_text("last_values"), w->parts->last_schema, w->parts->last_values,
@@ -19459,40 +19477,48 @@ TLI_FN tl_status tli_view_known_footers(tli_view_writer *w, tli_view_known **out
     return TL_OK;
 }
 
-/* Takes footers in their order up to the first that does not fit. */
+/* Takes footers in their order up to the first that does not fit, as a piece unless there is none. */
+TLI_FN tl_status tli_view_take_footers(tli_store *store, const tli_view_known *known, size_t count, uint64_t *budget,
+                                       tli_view_piece *piece, size_t *taken, tl_error *err)
+{
+    tl_footer *footers = (tl_footer *)tli_mem_take_array(store, count, sizeof *footers, err);
+    tli_view_items in;
+    const size_t *order;
+    size_t i;
+    tl_status st = footers == NULL ? err->status
+                                   : tli_view_order(store, count, known, tli_view_known_before, &order, err);
+    if (st != TL_OK)
+        return st;
+    for (i = 0; i < count; i++) {
+        const tli_view_known *next = &known[order != NULL ? order[i] : i];
+        if (next->footer.size > *budget)
+            break;
+        *budget -= next->footer.size;
+        footers[i].path = next->file->path;
+        footers[i].footer = next->footer;
+    }
+    *taken = i;
+    in.items = footers;
+    in.stride = sizeof *footers;
+    in.count = i;
+    in.order = NULL;
+    return i == 0 ? TL_OK : tli_view_build(store, &tli_view_footers, &in, piece, err);
+}
+
 TLI_FN tl_status tli_view_decide_footers(tli_view_writer *w, unsigned *sections, tl_error *err)
 {
     tli_view_known *known;
-    tl_footer *taken;
-    tli_view_items in;
-    const size_t *order;
-    size_t i, count;
+    size_t count;
     tl_status st;
     if (w->parts->footer_count == 0 || w->budget == 0)
         return TL_OK;
     st = tli_view_known_footers(w, &known, &count, err);
     if (st == TL_OK)
-        st = tli_view_order(w->store, count, known, tli_view_known_before, &order, err);
-    taken = st == TL_OK ? (tl_footer *)tli_mem_take_array(w->store, count, sizeof *taken, err) : NULL;
-    if (taken == NULL)
-        return err->status;
-    for (i = 0; i < count; i++) {
-        const tli_view_known *next = &known[order != NULL ? order[i] : i];
-        if (next->footer.size > w->budget)
-            break;
-        w->budget -= next->footer.size;
-        taken[i].path = next->file->path;
-        taken[i].footer = next->footer;
-    }
-    w->footers = i;
-    if (i == 0)
-        return TL_OK;
-    *sections |= 1u << TLI_VIEW_WRITE_FOOTERS;
-    in.items = taken;
-    in.stride = sizeof *taken;
-    in.count = i;
-    in.order = NULL;
-    return tli_view_build(w->store, &tli_view_footers, &in, &w->pieces[TLI_VIEW_WRITE_FOOTERS], err);
+        st = tli_view_take_footers(w->store, known, count, &w->budget, &w->pieces[TLI_VIEW_WRITE_FOOTERS], &w->footers,
+                                   err);
+    if (st == TL_OK && w->footers != 0)
+        *sections |= 1u << TLI_VIEW_WRITE_FOOTERS;
+    return st;
 }
 
 /* Builds the sections that are always there. */
@@ -19597,6 +19623,845 @@ TL_API tl_status tl_head_write(tl_buffer *out, uint64_t version, tl_span codec, 
     }
     return st;
 }
+
+/* >>grow: the document of a version made from that of the version before it, at the cost of what changed.
+
+   Rows of `files`, with their rows of `columns`, lie in parts: each a record batch or several of both sections, shared
+   by all versions that have them, with their encoded bytes. A new version keeps parts as they are. What is added goes
+   into one new part behind them, which takes in those before it that are less than twice as long: so there are as many
+   parts as the logarithm of the files, and a row is written anew as often. A part of which a file goes is written anew,
+   and what lies behind it too, since rows of `columns` name files by their number. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+#define TLI_GROW_PARTS 64 /* of a head by others: with more batches it is written anew */
+
+enum { TLI_GROW_FILES, TLI_GROW_COLUMNS, TLI_GROW_SECTIONS };
+
+/* Immutable, but for `encoded`, which publishing fills. Lies in its store, whose count is its own. */
+typedef struct tli_grow_part {
+    tli_store *store;
+    const struct tli_doc_batch *batches[TLI_GROW_SECTIONS]; /* every column of them is open */
+    int32_t batch_count[TLI_GROW_SECTIONS];
+    uint64_t rows[TLI_GROW_SECTIONS];
+    tl_span encoded[TLI_GROW_SECTIONS]; /* messages of an Arrow stream; absent: not encoded yet */
+    uint32_t *slots;                    /* of a hash table: a row of `files` in this part plus 1 */
+    size_t mask;
+} tli_grow_part;
+
+struct tli_grow {
+    tli_grow_part **parts;
+    uint32_t count;
+    uint8_t anew; /* its sections are not as this library writes them: nothing of it is kept */
+};
+
+/* What a version says of its files that the one before does not, and the other way round. */
+typedef struct tli_grow_change {
+    tl_span metadata;
+    const tl_file *files; /* added */
+    size_t file_count;
+    const tl_column *columns; /* of these: `file` counts from the first added one */
+    size_t column_count;
+    const tl_footer *footers; /* in the order of their files */
+    size_t footer_count;
+    const uint8_t *gone; /* of each row of the version before: not 0: removed; NULL: none is */
+    uint64_t inline_bytes;
+} tli_grow_change;
+
+/* ---- parts ---- */
+
+TLI_FN size_t tli_grow_hash(tl_span path)
+{
+    return (size_t)tli_hash_xxh64(path.data, path.size, 0);
+}
+
+/* The hash table of a part's paths. */
+TLI_FN tl_status tli_grow_index(tli_grow_part *part, const tl_files *files, size_t start, tl_error *err)
+{
+    size_t slots = 2, i;
+    tl_file f;
+    while (slots / 2 < part->rows[TLI_GROW_FILES])
+        slots *= 2;
+    part->mask = slots - 1;
+    part->slots = (uint32_t *)tli_mem_take_array(part->store, slots, sizeof *part->slots, err);
+    if (part->slots == NULL)
+        return err->status;
+    for (i = 0; i < part->rows[TLI_GROW_FILES]; i++) {
+        size_t at;
+        tl_files_get(files, start + i, &f);
+        at = tli_grow_hash(f.path) & part->mask;
+        while (part->slots[at] != 0)
+            at = (at + 1) & part->mask;
+        part->slots[at] = (uint32_t)i + 1;
+    }
+    return TL_OK;
+}
+
+/* The row of a path in the version's files, which are open; files->count when there is none. */
+TLI_FN size_t tli_grow_find(const struct tli_grow *g, const tl_files *files, tl_span path)
+{
+    size_t hash = tli_grow_hash(path), start = 0;
+    uint32_t i;
+    tl_file f;
+    for (i = 0; i < g->count; i++) {
+        const tli_grow_part *part = g->parts[i];
+        size_t at = hash & part->mask;
+        for (; part->slots[at] != 0; at = (at + 1) & part->mask) {
+            size_t row = start + part->slots[at] - 1;
+            tl_files_get(files, row, &f);
+            if (tl_span_equal(f.path, path))
+                return row;
+        }
+        start += (size_t)part->rows[TLI_GROW_FILES];
+    }
+    return files->count;
+}
+
+TLI_FN int tli_grow_same_schema(const struct ArrowSchema *a, const struct ArrowSchema *b)
+{
+    int64_t i, k;
+    if (a->n_children != b->n_children || a->dictionary != NULL || a->metadata != NULL)
+        return 0;
+    for (i = 0; i < a->n_children; i++) {
+        const struct ArrowSchema *x = a->children[i], *y = b->children[i];
+        for (k = 0; k < 2; k++) { /* a column, and what a list is of */
+            if (!tli_view_same_format(x->format, y->format) || !tli_view_same_format(x->name, y->name)
+                || ((x->flags ^ y->flags) & ARROW_FLAG_NULLABLE) != 0 || x->n_children != y->n_children
+                || x->dictionary != NULL || x->metadata != NULL)
+                return 0;
+            if (x->n_children != 1)
+                break;
+            x = x->children[0];
+            y = y->children[0];
+        }
+    }
+    return 1;
+}
+
+/* Do the statistics of batch i name files of batch i alone? */
+TLI_FN int tli_grow_aligned(const struct tli_view *files, const struct tli_view *columns)
+{
+    uint64_t row;
+    int32_t b;
+    if (files->section->batch_count != columns->section->batch_count)
+        return 0;
+    for (b = 0; b < files->section->batch_count; b++) {
+        const uint8_t *values = columns->cells[(size_t)b * TLI_VIEW_COLUMN_FIELDS + TLI_VIEW_COLUMN_FILE].values;
+        for (row = 0; row < columns->starts[b + 1] - columns->starts[b]; row++) {
+            uint32_t file = tli_bits_u32(values + 4 * row);
+            if (file < files->starts[b] || file >= files->starts[b + 1])
+                return 0;
+        }
+    }
+    return 1;
+}
+
+#ifndef TIMELAKE_NO_HEAD_ARROW
+/* The bytes of batches [from, from + count) in the stream that the section was decoded from, if they can stand in one
+   of ours: record batches alone, framed as today, whole words. */
+TLI_FN tl_span tli_grow_bytes(const tl_section *section, int32_t from, int32_t count)
+{
+    const tli_headarrow_source *source = tli_headarrow_source_of(section);
+    const tli_ipc_stream *s = source == NULL ? NULL : source->stream;
+    tl_span bytes = tli_text_span(NULL, 0);
+    tli_ipc_frame f;
+    size_t at = 0;
+    int32_t batch = -1; /* the first message is the schema */
+    if (s == NULL)
+        return bytes;
+    for (; batch < from + count; batch++, at = f.next) {
+        if (tli_ipc_next(s, at, &f, NULL) != TL_OK || f.end
+            || f.kind != (batch < 0 ? TLI_IPC_SCHEMA : TLI_IPC_BATCH) || s->size - at < 4
+            || tli_bits_le32(s->bytes + at) != UINT32_MAX || f.version != 4 || (f.next - at) % 8 != 0)
+            return tli_text_span(NULL, 0);
+        if (batch == from)
+            bytes.data = (const char *)s->bytes + at;
+    }
+    if (bytes.data != NULL)
+        bytes.size = (size_t)((const char *)s->bytes + at - bytes.data);
+    return bytes;
+}
+#else
+TLI_FN tl_span tli_grow_bytes(const tl_section *section, int32_t from, int32_t count)
+{
+    (void)section;
+    (void)from;
+    (void)count;
+    return tli_text_span(NULL, 0);
+}
+#endif
+
+/* ---- the parts of a version ---- */
+
+/* A part of the document itself: batches [from, from + count) of both sections, which are open. */
+TLI_FN tl_status tli_grow_own_part(tl_head *head, const tl_files *files, int32_t from, const int32_t *counts,
+                                   tli_grow_part **out, tl_error *err)
+{
+    const struct tli_view *views[TLI_GROW_SECTIONS];
+    tli_grow_part *part = (tli_grow_part *)tli_mem_take_zero(head->document.store, sizeof *part, err);
+    int i;
+    if (part == NULL)
+        return err->status;
+    *out = part;
+    views[TLI_GROW_FILES] = head->views[tli_view_files.slot];
+    views[TLI_GROW_COLUMNS] = head->views[tli_view_columns.slot];
+    part->store = head->document.store;
+    for (i = 0; i < TLI_GROW_SECTIONS; i++) {
+        part->batches[i] = views[i]->section->batches + from;
+        part->batch_count[i] = counts[i];
+        part->rows[i] = views[i]->starts[from + counts[i]] - views[i]->starts[from];
+        part->encoded[i] = tli_grow_bytes(views[i]->section, from, counts[i]);
+    }
+    return tli_grow_index(part, files, (size_t)views[TLI_GROW_FILES]->starts[from], err);
+}
+
+/* Can a version's sections go on as they are? */
+TLI_FN tl_status tli_grow_can(tl_head *head, const tl_files *files, const tl_columns *columns, int *can, tl_error *err)
+{
+    const struct ArrowSchema *f = tli_view_schema(head->document.store, &tli_view_files, err);
+    const struct ArrowSchema *c = tli_view_schema(head->document.store, &tli_view_columns, err);
+    if (f == NULL || c == NULL)
+        return err->status;
+    *can = files->view->section->batch_count <= TLI_GROW_PARTS
+        && columns->view->section->batch_count <= TLI_GROW_PARTS
+        && tli_grow_same_schema(files->view->section->schema, f)
+        && tli_grow_same_schema(columns->view->section->schema, c);
+    return TL_OK;
+}
+
+/* The parts of a version, whose files and statistics this opens; made when it has none yet. */
+TLI_FN tl_status tli_grow_of(tl_head *head, tl_files *files, tl_columns *columns, struct tli_grow **out, tl_error *err)
+{
+    struct tli_grow *g;
+    int32_t from, end, step[TLI_GROW_SECTIONS];
+    int can;
+    tl_status st = tl_head_files(head, files, err);
+    if (st == TL_OK)
+        st = tl_head_columns(head, TL_COLUMNS_ALL, columns, err);
+    *out = head->grow;
+    if (st != TL_OK || head->grow != NULL)
+        return st;
+    g = (struct tli_grow *)tli_mem_take_zero(head->document.store, sizeof *g, err);
+    if (g != NULL)
+        g->parts = (tli_grow_part **)tli_mem_take_array(head->document.store, TLI_GROW_PARTS, sizeof *g->parts, err);
+    if (g == NULL || g->parts == NULL)
+        return err->status;
+    st = tli_grow_can(head, files, columns, &can, err);
+    if (st != TL_OK)
+        return st;
+    if (files->count > UINT32_MAX)
+        return tli_err(err, TL_LIMIT, "too many files", TL_NO_POSITION);
+    g->anew = (uint8_t)!can;
+    step[TLI_GROW_FILES] = files->view->section->batch_count;
+    step[TLI_GROW_COLUMNS] = columns->view->section->batch_count;
+    end = files->count != 0;
+    if (end != 0 && can && tli_grow_aligned(files->view, columns->view)) {
+        end = step[TLI_GROW_FILES];
+        step[TLI_GROW_FILES] = step[TLI_GROW_COLUMNS] = 1;
+    }
+    for (from = 0; from < end && st == TL_OK; from++)
+        st = tli_grow_own_part(head, files, from, step, &g->parts[g->count++], err);
+    if (st == TL_OK)
+        *out = head->grow = g;
+    return st;
+}
+
+/* ---- the next version ---- */
+
+typedef struct tli_grow_work {
+    const tli_grow_change *change;
+    tli_store *scratch;
+    struct tli_grow *old; /* NULL: there is no version before */
+    tl_files files;       /* of the version before */
+    tl_columns columns;
+    uint32_t keep;        /* parts that stay */
+    size_t kept[TLI_GROW_SECTIONS]; /* their rows */
+    tl_file *items;       /* rows of the new part, and their statistics */
+    tl_column *statistics;
+    size_t item_count, statistic_count;
+} tli_grow_work;
+
+TLI_FN int tli_grow_goes(const tli_grow_work *w, size_t row)
+{
+    return w->change->gone != NULL && w->change->gone[row] != 0;
+}
+
+/* How many parts stay: those before the first that loses a file, and of these the ones that are long enough. */
+TLI_FN void tli_grow_decide(tli_grow_work *w)
+{
+    size_t rows = w->change->file_count, row = 0, end = 0;
+    int i;
+    for (; w->old != NULL && !w->old->anew && w->keep < w->old->count; w->keep++) {
+        const tli_grow_part *part = w->old->parts[w->keep];
+        for (end += (size_t)part->rows[TLI_GROW_FILES]; w->change->gone != NULL && row < end; row++)
+            if (tli_grow_goes(w, row))
+                break;
+        if (w->change->gone != NULL && row < end)
+            break;
+        for (i = 0; i < TLI_GROW_SECTIONS; i++)
+            w->kept[i] += (size_t)part->rows[i];
+    }
+    for (row = w->kept[TLI_GROW_FILES]; row < w->files.count; row++)
+        rows += !tli_grow_goes(w, row);
+    while (w->keep > 0 && w->old->parts[w->keep - 1]->rows[TLI_GROW_FILES] < 2 * (uint64_t)rows) {
+        const tli_grow_part *part = w->old->parts[--w->keep];
+        for (i = 0; i < TLI_GROW_SECTIONS; i++)
+            w->kept[i] -= (size_t)part->rows[i];
+        rows += (size_t)part->rows[TLI_GROW_FILES];
+    }
+}
+
+/* The rows of the new part: of the version before what is not kept and does not go, then what is added. */
+TLI_FN tl_status tli_grow_gather(tli_grow_work *w, tl_error *err)
+{
+    const tli_grow_change *c = w->change;
+    size_t from = w->kept[TLI_GROW_FILES], old = w->files.count - from, i;
+    uint64_t statistics = (uint64_t)(w->columns.count - w->kept[TLI_GROW_COLUMNS]) + c->column_count;
+    uint32_t *places = (uint32_t *)tli_mem_take_array(w->scratch, (uint64_t)old + 1, sizeof *places, err);
+    w->items = (tl_file *)tli_mem_take_array(w->scratch, (uint64_t)old + c->file_count + 1, sizeof *w->items, err);
+    w->statistics = (tl_column *)tli_mem_take_array(w->scratch, statistics + 1, sizeof *w->statistics, err);
+    if (places == NULL || w->items == NULL || w->statistics == NULL)
+        return err->status;
+    for (i = 0; i < old; i++) {
+        tl_files_get(&w->files, from + i, &w->items[w->item_count]);
+        if (!tli_grow_goes(w, from + i))
+            places[i] = (uint32_t)++w->item_count;
+    }
+    for (i = w->kept[TLI_GROW_COLUMNS]; i < w->columns.count; i++) {
+        tl_column *to = &w->statistics[w->statistic_count];
+        tl_columns_get(&w->columns, i, to);
+        if (to->file < from || places[to->file - from] == 0)
+            continue;
+        to->file = (uint32_t)(from + places[to->file - from] - 1);
+        w->statistic_count++;
+    }
+    for (i = 0; i < c->column_count; i++) {
+        w->statistics[w->statistic_count] = c->columns[i];
+        w->statistics[w->statistic_count++].file += (uint32_t)(from + w->item_count);
+    }
+    for (i = 0; i < c->file_count; i++)
+        w->items[w->item_count++] = c->files[i];
+    return from + w->item_count > UINT32_MAX ? tli_err(err, TL_LIMIT, "too many files", TL_NO_POSITION) : TL_OK;
+}
+
+/* One section of a part from its rows. */
+TLI_FN tl_status tli_grow_fill(tli_grow_part *part, int which, const tli_view_layout *layout, const tli_view_items *in,
+                               tl_error *err)
+{
+    tli_view_piece piece;
+    struct tli_doc_batch *batch = (struct tli_doc_batch *)tli_mem_take_zero(part->store, sizeof *batch, err);
+    tl_status st = batch == NULL ? err->status : tli_view_build(part->store, layout, in, &piece, err);
+    if (st != TL_OK)
+        return st;
+    batch->rows = piece.rows;
+    batch->columns = piece.columns;
+    part->batches[which] = batch;
+    part->batch_count[which] = 1;
+    part->rows[which] = (uint64_t)piece.rows;
+    return TL_OK;
+}
+
+/* The new part, in a store of its own: *out has its one count, or is NULL. */
+TLI_FN tl_status tli_grow_new_part(tli_grow_work *w, const tl_allocator *a, tli_grow_part **out, tl_error *err)
+{
+    tli_store *store = tli_mem_store_new(a, SIZE_MAX / 2, NULL, 0, NULL, NULL, err);
+    tli_grow_part *part = store == NULL ? NULL : (tli_grow_part *)tli_mem_take_zero(store, sizeof *part, err);
+    tli_view_items in;
+    tl_status st = part == NULL ? err->status : TL_OK;
+    if (st == TL_OK) {
+        part->store = store;
+        in.items = w->items;
+        in.stride = sizeof *w->items;
+        in.count = w->item_count;
+        in.order = NULL;
+        st = tli_grow_fill(part, TLI_GROW_FILES, &tli_view_files, &in, err);
+    }
+    if (st == TL_OK) {
+        in.items = w->statistics;
+        in.stride = sizeof *w->statistics;
+        in.count = w->statistic_count;
+        st = tli_view_order(w->scratch, in.count, in.items, tli_view_column_before, &in.order, err);
+    }
+    if (st == TL_OK)
+        st = tli_grow_fill(part, TLI_GROW_COLUMNS, &tli_view_columns, &in, err);
+    if (st != TL_OK)
+        tli_mem_store_drop(store);
+    *out = st == TL_OK ? part : NULL;
+    return st;
+}
+
+/* A document's store drops the counts of the parts' stores. Of its own parts it holds none. */
+TLI_FN void tli_grow_release(void *context, const void *data, size_t size)
+{
+    const struct tli_grow *g = (const struct tli_grow *)context;
+    uint32_t i;
+    (void)data;
+    (void)size;
+    for (i = 0; i < g->count; i++)
+        tli_mem_store_drop(g->parts[i]->store);
+}
+
+/* Takes the kept parts, and the new one over, into a document's store. */
+TLI_FN tl_status tli_grow_take(tli_grow_work *w, tl_head *head, tl_error *err)
+{
+    tli_store *store = head->document.store;
+    tli_grow_part *part = NULL;
+    struct tli_grow *g = (struct tli_grow *)tli_mem_take_zero(store, sizeof *g, err);
+    tl_status st = TL_OK;
+    if (g == NULL)
+        return err->status;
+    g->parts = (tli_grow_part **)tli_mem_take_array(store, (uint64_t)w->keep + 1, sizeof *g->parts, err);
+    if (g->parts == NULL)
+        return err->status;
+    if (w->item_count != 0 || w->keep == 0)
+        st = tli_grow_new_part(w, &head->document.allocator, &part, err);
+    if (st != TL_OK)
+        return st;
+    for (; g->count < w->keep; g->count++) {
+        g->parts[g->count] = w->old->parts[g->count];
+        tli_mem_store_keep(g->parts[g->count]->store);
+    }
+    if (part != NULL)
+        g->parts[g->count++] = part;
+    store->release = tli_grow_release;
+    store->release_context = g;
+    head->grow = g;
+    return TL_OK;
+}
+
+/* Adds a section of all parts. */
+TLI_FN tl_status tli_grow_section(tl_head *head, int which, const tli_view_layout *layout, tl_error *err)
+{
+    const struct tli_grow *g = head->grow;
+    const struct ArrowSchema *schema = tli_view_schema(head->document.store, layout, err);
+    tl_section *section = NULL;
+    int32_t count = 0, k;
+    uint32_t i;
+    tl_status st;
+    if (schema == NULL)
+        return err->status;
+    for (i = 0; i < g->count; i++)
+        count += g->parts[i]->batch_count[which];
+    st = tli_doc_section(&head->document, tl_text(layout->section), schema, count, NULL, &section, err);
+    if (st != TL_OK)
+        return st;
+    count = 0;
+    for (i = 0; i < g->count; i++) {
+        for (k = 0; k < g->parts[i]->batch_count[which]; k++)
+            section->batches[count++] = g->parts[i]->batches[which][k];
+        section->rows += (int64_t)g->parts[i]->rows[which];
+    }
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_grow_metadata(tl_head *head, tl_span text, tl_error *err)
+{
+    tli_view_text item;
+    tli_view_items in;
+    tli_view_piece piece;
+    tl_status st;
+    item.json = text;
+    in.items = &item;
+    in.stride = sizeof item;
+    in.count = 1;
+    in.order = NULL;
+    st = tli_view_build(head->document.store, &tli_view_metadata, &in, &piece, err);
+    return st == TL_OK ? tli_view_add(&head->document, &piece, err) : st;
+}
+
+/* The footers that are known, of files that are there, as far as the budget reaches: the new ones, then the old. */
+TLI_FN tl_status tli_grow_footers(tli_grow_work *w, tl_head *head, tl_head *base, tl_error *err)
+{
+    const tli_grow_change *c = w->change;
+    tl_footers old;
+    tl_footer footer;
+    tl_file *files;
+    tli_view_known *known;
+    tli_view_piece piece;
+    size_t i, row, count = 0, taken;
+    uint64_t budget = c->inline_bytes;
+    tl_status st;
+    TLI_FILL(&old, 0, sizeof old);
+    if (base != NULL && tl_head_footers(base, &old, NULL) != TL_OK)
+        old.count = 0; /* a footer that cannot be had is read from its file */
+    files = (tl_file *)tli_mem_take_array(w->scratch, (uint64_t)old.count + 1, sizeof *files, err);
+    known = (tli_view_known *)tli_mem_take_array(w->scratch, (uint64_t)old.count + c->footer_count + 1, sizeof *known,
+                                                 err);
+    if (files == NULL || known == NULL)
+        return err->status;
+    for (i = row = 0; i < c->footer_count; i++) {
+        while (!tl_span_equal(c->files[row].path, c->footers[i].path))
+            row++;
+        known[count].file = &c->files[row];
+        known[count++].footer = c->footers[i].footer;
+    }
+    for (i = 0; i < old.count; i++) {
+        tl_footers_get(&old, i, &footer);
+        row = w->old == NULL ? w->files.count : tli_grow_find(w->old, &w->files, footer.path);
+        if (row >= w->files.count || tli_grow_goes(w, row))
+            continue;
+        tl_files_get(&w->files, row, &files[i]);
+        known[count].file = &files[i];
+        known[count++].footer = footer.footer;
+    }
+    st = tli_view_take_footers(head->document.store, known, count, &budget, &piece, &taken, err);
+    return st == TL_OK && taken != 0 ? tli_view_add(&head->document, &piece, err) : st;
+}
+
+/* What is left to do once the parts are there. */
+TLI_FN tl_status tli_grow_finish(tli_grow_work *w, tl_head *head, tl_head *base, tl_error *err)
+{
+    tl_files files;
+    tli_grow_part *last;
+    tl_status st = tli_doc_property(&head->document, tl_text("layout"), tl_text("1"), err);
+    if (st == TL_OK)
+        st = tli_grow_metadata(head, w->change->metadata, err);
+    if (st == TL_OK)
+        st = tli_grow_section(head, TLI_GROW_FILES, &tli_view_files, err);
+    if (st == TL_OK)
+        st = tli_grow_section(head, TLI_GROW_COLUMNS, &tli_view_columns, err);
+    if (st == TL_OK)
+        st = tli_grow_footers(w, head, base, err);
+    if (st == TL_OK)
+        st = tl_head_files(head, &files, err);
+    last = st == TL_OK ? head->grow->parts[head->grow->count - 1] : NULL;
+    return last != NULL && last->slots == NULL ? tli_grow_index(last, &files, w->kept[TLI_GROW_FILES], err) : st;
+}
+
+/* Fills `head`, whose document is empty but for its allocator, from the version before (NULL: none) and the change. On
+   failure its document is to be freed. */
+TLI_FN tl_status tli_grow_document(tl_head *head, tl_head *base, const tli_grow_change *change, tl_error *err)
+{
+    const tl_allocator *a = &head->document.allocator;
+    tli_grow_work w;
+    tl_status st = TL_OK;
+    TLI_FILL(&w, 0, sizeof w);
+    w.change = change;
+    if (base != NULL)
+        st = tli_grow_of(base, &w.files, &w.columns, &w.old, err);
+    if (st != TL_OK)
+        return st;
+    w.scratch = tli_mem_store_new(a, SIZE_MAX / 2, NULL, 0, NULL, NULL, err);
+    head->document.store = tli_mem_store_new(a, SIZE_MAX / 2, NULL, 0, NULL, NULL, err);
+    st = w.scratch == NULL || head->document.store == NULL ? err->status : TL_OK;
+    tli_grow_decide(&w);
+    if (st == TL_OK)
+        st = tli_grow_gather(&w, err);
+    if (st == TL_OK)
+        st = tli_grow_take(&w, head, err);
+    if (st == TL_OK)
+        st = tli_grow_finish(&w, head, base, err);
+    tli_mem_store_drop(w.scratch);
+    return st;
+}
+
+/* ---- encoding ---- */
+
+/* A head as pieces: bytes of its own, and between them those of parts. */
+typedef struct tli_grow_body {
+    tl_buffer bytes;
+    tl_buffer cuts;   /* tli_grow_cut */
+    tl_buffer spans;  /* tl_span: the pieces one after another */
+    size_t span_count;
+    uint64_t size;
+} tli_grow_body;
+
+typedef struct tli_grow_cut {
+    size_t at; /* in the bytes: the part's come here */
+    tl_span part;
+} tli_grow_cut;
+
+TLI_FN void tli_grow_body_end(tli_grow_body *b)
+{
+    tl_buffer_free(&b->bytes);
+    tl_buffer_free(&b->cuts);
+    tl_buffer_free(&b->spans);
+    b->span_count = 0;
+}
+
+/* The pieces, once all is there. */
+TLI_FN tl_status tli_grow_join(tli_grow_body *b, tl_error *err)
+{
+    size_t at = 0, i, count = b->cuts.size / sizeof(tli_grow_cut);
+    tl_status st = TL_OK;
+    for (i = 0; i <= count && st == TL_OK; i++) {
+        tli_grow_cut cut;
+        tl_span pieces[2];
+        cut.at = b->bytes.size;
+        cut.part = tli_text_span(NULL, 0);
+        if (i < count)
+            TLI_COPY(&cut, b->cuts.data + i * sizeof cut, sizeof cut);
+        pieces[0] = tli_text_span(b->bytes.data + at, cut.at - at);
+        pieces[1] = cut.part;
+        if (pieces[0].size != 0)
+            st = tli_mem_append(&b->spans, &pieces[0], sizeof pieces[0], err);
+        if (pieces[1].size != 0 && st == TL_OK)
+            st = tli_mem_append(&b->spans, &pieces[1], sizeof pieces[1], err);
+        at = cut.at;
+        b->size += pieces[0].size + pieces[1].size;
+    }
+    b->span_count = b->spans.size / sizeof(tl_span);
+    return st;
+}
+
+#ifndef TIMELAKE_NO_HEAD_ARROW
+/* A part's messages, encoded once and kept with it. */
+TLI_FN tl_status tli_grow_messages(tli_grow_part *part, int which, const struct ArrowSchema *schema,
+                                   const tl_compression *compression, tl_error *err)
+{
+    tl_buffer out;
+    tl_status st = TL_OK;
+    int32_t i;
+    void *copy;
+    if (part->encoded[which].data != NULL)
+        return TL_OK;
+    TLI_FILL(&out, 0, sizeof out);
+    out.allocator = part->store->allocator;
+    for (i = 0; i < part->batch_count[which] && st == TL_OK; i++)
+        st = tli_ipc_write_batch(&out, schema, part->batches[which][i].columns, part->batches[which][i].rows,
+                                 compression, err);
+    copy = st == TL_OK ? tli_mem_take(part->store, out.size, err) : NULL;
+    if (st == TL_OK && copy == NULL)
+        st = err->status;
+    if (st == TL_OK) {
+        TLI_COPY(copy, out.data, out.size);
+        part->encoded[which] = tli_text_span(copy, out.size);
+    }
+    tl_buffer_free(&out);
+    return st;
+}
+
+/* A section's stream but for its end: the schema, and a cut for each part. *size: of the parts. */
+TLI_FN tl_status tli_grow_put_parts(tli_grow_body *b, const struct tli_grow *g, int which, const tl_section *section,
+                                    const tl_compression *compression, uint64_t *size, tl_error *err)
+{
+    tl_status st = tli_ipc_write_schema(&b->bytes, section->schema, tl_text(TLI_HEADARROW_SECTION), section->name, err);
+    uint32_t i;
+    for (i = 0; i < g->count && st == TL_OK; i++) {
+        tli_grow_cut cut;
+        st = tli_grow_messages(g->parts[i], which, section->schema, compression, err);
+        cut.at = b->bytes.size;
+        cut.part = g->parts[i]->encoded[which];
+        *size += cut.part.size;
+        if (st == TL_OK)
+            st = tli_mem_append(&b->cuts, &cut, sizeof cut, err);
+    }
+    return st == TL_OK ? tli_ipc_write_end(&b->bytes, err) : st;
+}
+
+/* The first `rows` footers, which are one batch. */
+TLI_FN tl_status tli_grow_put_footers(tl_buffer *out, tl_section *section, size_t rows,
+                                      const tl_compression *compression, tl_error *err)
+{
+    tl_status st = tl_section_open(section, err);
+    if (st == TL_OK)
+        st = tli_ipc_write_schema(out, section->schema, tl_text(TLI_HEADARROW_SECTION), section->name, err);
+    if (st == TL_OK)
+        st = tli_ipc_write_batch(out, section->schema, section->batches[0].columns, (int64_t)rows, compression, err);
+    return st == TL_OK ? tli_ipc_write_end(out, err) : st;
+}
+
+/* What the budget lets in: the index as an encoded stream, or nothing, and how many footers. */
+typedef struct tli_grow_inline {
+    tl_buffer index;
+    size_t footers;
+} tli_grow_inline;
+
+TLI_FN tl_status tli_grow_budget(tli_grow_inline *in, tl_head *head, uint64_t budget, const tl_compression *compression,
+                                 tl_error *err)
+{
+    tl_section *index = tl_document_section(&head->document, tl_text("last_values"));
+    tl_footers footers;
+    tl_footer footer;
+    tl_status st = TL_OK;
+    if (index != NULL && index->batch_count != 0)
+        st = tli_headarrow_write_section(&in->index, index, compression, err);
+    if (st != TL_OK)
+        return st;
+    if (in->index.size + 8 > budget)
+        in->index.size = 0;
+    else if (in->index.size != 0)
+        budget -= in->index.size + 8;
+    st = tl_head_footers(head, &footers, err);
+    if (st == TL_ABSENT)
+        return TL_OK;
+    for (; st == TL_OK && in->footers < footers.count; in->footers++) {
+        tl_footers_get(&footers, in->footers, &footer);
+        if (footer.footer.size > budget)
+            break;
+        budget -= footer.footer.size;
+    }
+    return st;
+}
+
+/* One section behind its length, if it is in. */
+TLI_FN tl_status tli_grow_put_section(tli_grow_body *b, tl_head *head, tl_section *section, const tli_grow_inline *in,
+                                      const tl_compression *compression, tl_error *err)
+{
+    static const uint8_t no_length[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    size_t start = b->bytes.size + 8;
+    int index = tl_span_equal(section->name, tl_text("last_values"));
+    int footers = tl_span_equal(section->name, tl_text("footers"));
+    uint64_t parts = 0;
+    tl_status st;
+    if ((index && in->index.size == 0) || (footers && in->footers == 0))
+        return TL_OK;
+    st = tli_mem_append(&b->bytes, no_length, 8, err);
+    if (st != TL_OK)
+        return st;
+    if (tl_span_equal(section->name, tl_text("files")))
+        st = tli_grow_put_parts(b, head->grow, TLI_GROW_FILES, section, compression, &parts, err);
+    else if (tl_span_equal(section->name, tl_text("columns")))
+        st = tli_grow_put_parts(b, head->grow, TLI_GROW_COLUMNS, section, compression, &parts, err);
+    else if (index)
+        st = tli_mem_append(&b->bytes, in->index.data, in->index.size, err);
+    else if (footers && section->batch_count == 1)
+        st = tli_grow_put_footers(&b->bytes, section, in->footers, compression, err);
+    else
+        st = tli_headarrow_write_section(&b->bytes, section, compression, err);
+    if (st == TL_OK)
+        tli_bits_put_le64(b->bytes.data + start - 8, b->bytes.size - start + parts);
+    return st;
+}
+
+/* The body of the codec `arrow`. */
+TLI_FN tl_status tli_grow_encode_arrow(tli_grow_body *b, tl_head *head, uint64_t budget,
+                                       const tl_compression *compression, tl_error *err)
+{
+    static const uint8_t no_length[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    size_t start = b->bytes.size + 8;
+    tli_grow_inline in;
+    int32_t i;
+    tl_status st = tli_mem_append(&b->bytes, no_length, 8, err);
+    TLI_FILL(&in, 0, sizeof in);
+    in.index.allocator = b->bytes.allocator;
+    if (st == TL_OK)
+        st = tli_headarrow_write_properties(&b->bytes, &head->document, err);
+    if (st == TL_OK) {
+        tli_bits_put_le64(b->bytes.data + start - 8, b->bytes.size - start);
+        st = tli_grow_budget(&in, head, budget, compression, err);
+    }
+    for (i = 0; st == TL_OK && i < head->document.section_count; i++)
+        st = tli_grow_put_section(b, head, &head->document.sections[i], &in, compression, err);
+    tl_buffer_free(&in.index);
+    return st;
+}
+#endif /* TIMELAKE_NO_HEAD_ARROW */
+
+/* What a version says, as arrays in the store. */
+TLI_FN tl_status tli_grow_parts(tli_store *store, tl_head *head, tl_head_parts *parts, tl_error *err)
+{
+    tl_files files;
+    tl_columns columns;
+    tl_footers footers;
+    tl_file *f = NULL;
+    tl_column *c = NULL;
+    tl_footer *ends = NULL;
+    size_t i;
+    tl_status st = tl_head_metadata(head, &parts->metadata, err);
+    TLI_FILL(&footers, 0, sizeof footers);
+    if (st == TL_OK)
+        st = tl_head_files(head, &files, err);
+    if (st == TL_OK)
+        st = tl_head_columns(head, TL_COLUMNS_ALL, &columns, err);
+    if (st != TL_OK)
+        return st;
+    if (tl_head_footers(head, &footers, NULL) != TL_OK)
+        footers.count = 0;
+    f = (tl_file *)tli_mem_take_array(store, (uint64_t)files.count + 1, sizeof *f, err);
+    c = (tl_column *)tli_mem_take_array(store, (uint64_t)columns.count + 1, sizeof *c, err);
+    ends = (tl_footer *)tli_mem_take_array(store, (uint64_t)footers.count + 1, sizeof *ends, err);
+    if (f == NULL || c == NULL || ends == NULL)
+        return err->status;
+    for (i = 0; i < files.count; i++)
+        tl_files_get(&files, i, &f[i]);
+    for (i = 0; i < columns.count; i++)
+        tl_columns_get(&columns, i, &c[i]);
+    for (i = 0; i < footers.count; i++)
+        tl_footers_get(&footers, i, &ends[i]);
+    parts->files = f;
+    parts->file_count = files.count;
+    parts->columns = c;
+    parts->column_count = columns.count;
+    parts->footers = ends;
+    parts->footer_count = footers.count;
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_grow_index_parts(tli_store *store, tl_head *head, tl_head_parts *parts, tl_error *err)
+{
+    tl_section *index = tl_document_section(&head->document, tl_text("last_values"));
+    struct ArrowArray *arrays;
+    const struct ArrowArray **batches;
+    const void **none;
+    int32_t i;
+    tl_status st = index == NULL ? TL_OK : tl_section_open(index, err);
+    if (index == NULL || st != TL_OK)
+        return st;
+    arrays = (struct ArrowArray *)tli_mem_take_array(store, (uint64_t)index->batch_count + 1, sizeof *arrays, err);
+    batches = (const struct ArrowArray **)tli_mem_take_array(store, (uint64_t)index->batch_count + 1, sizeof *batches,
+                                                             err);
+    none = (const void **)tli_mem_take_array(store, (uint64_t)index->batch_count + 1, sizeof *none, err);
+    if (arrays == NULL || batches == NULL || none == NULL)
+        return err->status;
+    for (i = 0; i < index->batch_count; i++) {
+        tli_doc_batch_array(index, i, &arrays[i], &none[i]);
+        batches[i] = &arrays[i];
+    }
+    parts->last_schema = index->schema;
+    parts->last_values = batches;
+    parts->last_value_batches = index->batch_count;
+    return TL_OK;
+}
+
+/* Another codec's head: all of it anew. */
+TLI_FN tl_status tli_grow_encode_whole(tli_grow_body *b, tl_head *head, tl_span codec, uint64_t budget,
+                                       const tl_head_options *options, tl_error *err)
+{
+    tl_head_parts parts;
+    tli_store *store = tli_mem_store_new(&b->bytes.allocator, SIZE_MAX / 2, NULL, 0, NULL, NULL, err);
+    tl_status st;
+    if (store == NULL)
+        return err->status;
+    TLI_FILL(&parts, 0, sizeof parts);
+    parts.inline_bytes = budget;
+    st = tli_grow_parts(store, head, &parts, err);
+    if (st == TL_OK)
+        st = tli_grow_index_parts(store, head, &parts, err);
+    if (st == TL_OK)
+        st = tl_head_write(&b->bytes, head->version, codec, &parts, options, NULL, err);
+    tli_mem_store_drop(store);
+    return st;
+}
+
+/* Encodes the head of a version whose files are there. In the codec `arrow` the parts' bytes are not copied: the spans
+   are good as long as the version and `b`, whose buffers have their allocators. */
+TLI_FN tl_status tli_grow_encode(tli_grow_body *b, tl_head *head, tl_span codec, uint64_t budget,
+                                 const tl_head_options *options, tl_error *err)
+{
+    const tl_head_codec *foreign;
+    tli_head_kind kind;
+    struct tli_grow *g;
+    tl_files files;
+    tl_columns columns;
+    tl_status st = tli_head_find(options, codec, &kind, &foreign, TL_NO_POSITION, err);
+    b->bytes.size = b->cuts.size = b->spans.size = 0;
+    b->size = 0;
+    if (st == TL_OK)
+        st = tli_grow_of(head, &files, &columns, &g, err);
+    if (st != TL_OK)
+        return st;
+#ifndef TIMELAKE_NO_HEAD_ARROW
+    if (kind == TLI_HEAD_ARROW && !g->anew && g->count != 0) {
+        st = tli_head_write_header(&b->bytes, head->version, codec, err);
+        if (st == TL_OK)
+            st = tli_grow_encode_arrow(b, head, budget, &options->compression, err);
+        return st == TL_OK ? tli_grow_join(b, err) : st;
+    }
+#endif
+    st = tli_grow_encode_whole(b, head, codec, budget, options, err);
+    return st == TL_OK ? tli_grow_join(b, err) : st;
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>keys: names of a table's objects, both ways. */
 #ifndef TIMELAKE_NO_LAKE
@@ -22948,6 +23813,7 @@ typedef struct tli_commitplan {
     uint32_t picked_count, read_count;
     tli_iceberg_files files;      /* entries of those that were read */
     tli_commitplan_set removed;
+    uint8_t *gone;                /* of each live file: it is removed; NULL: none is */
     uint64_t removed_records, removed_size;
     int64_t highest;              /* data sequence number among the removed */
     uint8_t duplicate;            /* the batch id is in already: nothing to do */
@@ -23135,12 +24001,11 @@ TLI_FN size_t tli_commitplan_find(const tli_commitplan_set *set, tl_span path)
 }
 
 /* No file may be added that is live already, or twice. */
-TLI_FN tl_status tli_commitplan_check_new(tli_commitplan *p, const tl_files *live)
+TLI_FN tl_status tli_commitplan_check_new(tli_commitplan *p, const struct tli_grow *grow, const tl_files *live)
 {
     const tl_change *c = p->change;
     tli_commitplan_set added;
     tl_span *paths;
-    tl_file f;
     tl_status st;
     size_t i;
     if (c->added_count == 0)
@@ -23151,11 +24016,9 @@ TLI_FN tl_status tli_commitplan_check_new(tli_commitplan *p, const tl_files *liv
     for (i = 0; i < c->added_count; i++)
         paths[i] = c->added[i].file.path;
     st = tli_commitplan_gather(p, &added, paths, c->added_count);
-    for (i = 0; i < live->count && st == TL_OK; i++) {
-        tl_files_get(live, i, &f);
-        if (tli_commitplan_find(&added, f.path) != 0)
+    for (i = 0; i < c->added_count && st == TL_OK; i++)
+        if (tli_grow_find(grow, live, paths[i]) < live->count)
             st = tli_commitplan_refuse(p, TL_EXISTS, "a file that is added is in the table already");
-    }
     return st;
 }
 
@@ -23189,19 +24052,27 @@ TLI_FN tl_status tli_commitplan_ids(tli_commitplan *p)
 TLI_FN tl_status tli_commitplan_base_files(tli_commitplan *p)
 {
     const tl_change *c = p->change;
+    struct tli_grow *grow;
     tl_files live;
+    tl_columns columns;
     tl_file f;
     size_t i, at;
     tl_status st = tli_commitplan_gather(p, &p->removed, c->removed, c->removed_count);
     if (st == TL_OK && p->base->has_files)
-        st = tl_head_files(&p->base->head, &live, p->err);
+        st = tli_grow_of(&p->base->head, &live, &columns, &grow, p->err);
     if (st != TL_OK || !p->base->has_files)
         return st;
+    if (c->removed_count != 0) {
+        p->gone = (uint8_t *)tli_mem_take_array(p->store, (uint64_t)live.count + 1, 1, p->err);
+        if (p->gone == NULL)
+            return p->err->status;
+    }
     for (i = 0; i < live.count && c->removed_count != 0; i++) {
         tl_files_get(&live, i, &f);
         at = tli_commitplan_find(&p->removed, f.path);
         if (at == 0)
             continue;
+        p->gone[i] = 1;
         if (p->removed.found[at - 1]++ == 0)
             p->removed.left--;
         p->removed_records += f.records;
@@ -23210,7 +24081,7 @@ TLI_FN tl_status tli_commitplan_base_files(tli_commitplan *p)
     }
     if (p->removed.left != 0)
         return tli_commitplan_refuse(p, TL_CONFLICT, "a file that is to be removed is not in the table any more");
-    return tli_commitplan_check_new(p, &live);
+    return tli_commitplan_check_new(p, grow, &live);
 }
 
 /* Begins an attempt. What the arguments point at stays until tli_commitplan_end, which is called after a failure too.
@@ -23808,96 +24679,45 @@ TLI_FN tl_status tli_commitplan_update(tli_commitplan *p)
 
 /* ---- the new version ---- */
 
-/* What the new head says of files and columns: the added ones first, then the base's that stay. */
-typedef struct tli_commitplan_parts {
+/* What is added, as the new head says it. */
+TLI_FN tl_status tli_commitplan_added(const tli_commitplan *p, tli_grow_change *g)
+{
+    const tl_change *c = p->change;
+    uint64_t statistics = 0;
     tl_file *files;
     tl_column *columns;
     tl_footer *footers;
-    size_t file_count, column_count, footer_count;
-} tli_commitplan_parts;
-
-TLI_FN void tli_commitplan_new_files(const tli_commitplan *p, tli_commitplan_parts *q)
-{
     size_t i, k;
-    for (i = 0; i < p->change->added_count; i++) {
-        const tl_data_file *d = &p->change->added[i];
-        tl_file *f = &q->files[q->file_count];
+    for (i = 0; i < c->added_count; i++)
+        statistics += c->added[i].column_count;
+    files = (tl_file *)tli_mem_take_array(p->store, (uint64_t)c->added_count + 1, sizeof *files, p->err);
+    columns = (tl_column *)tli_mem_take_array(p->store, statistics + 1, sizeof *columns, p->err);
+    footers = (tl_footer *)tli_mem_take_array(p->store, (uint64_t)c->added_count + 1, sizeof *footers, p->err);
+    if (files == NULL || columns == NULL || footers == NULL)
+        return p->err->status;
+    for (i = 0; i < c->added_count; i++) {
+        const tl_data_file *d = &c->added[i];
+        tl_file *f = &files[i];
         *f = d->file;
         f->snapshot_id = p->snapshot_id;
         f->file_sequence_number = p->sequence_number;
-        if (p->change->kind != TL_CHANGE_REPLACE)
+        if (c->kind != TL_CHANGE_REPLACE)
             f->sequence_number = p->sequence_number;
         else if (f->sequence_number == 0)
             f->sequence_number = p->highest;
         f->added = 1;
         for (k = 0; k < d->column_count; k++) {
-            q->columns[q->column_count] = d->columns[k];
-            q->columns[q->column_count++].file = (uint32_t)q->file_count;
+            columns[g->column_count] = d->columns[k];
+            columns[g->column_count++].file = (uint32_t)i;
         }
-        if (d->footer.data != NULL) {
-            q->footers[q->footer_count].path = f->path;
-            q->footers[q->footer_count++].footer = d->footer;
-        }
-        q->file_count++;
+        footers[g->footer_count].path = f->path;
+        footers[g->footer_count].footer = d->footer;
+        g->footer_count += d->footer.data != NULL;
     }
-}
-
-/* `places`: where each file of the base went, plus 1. */
-TLI_FN void tli_commitplan_old_files(const tli_commitplan *p, tli_commitplan_parts *q, const tl_files *files,
-                                     const tl_columns *columns, const tl_footers *footers, uint32_t *places)
-{
-    size_t i;
-    tl_column c;
-    for (i = 0; i < files->count; i++) {
-        tl_files_get(files, i, &q->files[q->file_count]);
-        if (tli_commitplan_find(&p->removed, q->files[q->file_count].path) == 0)
-            places[i] = (uint32_t)++q->file_count;
-    }
-    for (i = 0; i < columns->count; i++) {
-        tl_columns_get(columns, i, &c);
-        if (places[c.file] == 0)
-            continue;
-        c.file = places[c.file] - 1;
-        q->columns[q->column_count++] = c;
-    }
-    for (i = 0; i < footers->count; i++) /* those of files that are gone are passed over when they are written */
-        tl_footers_get(footers, i, &q->footers[q->footer_count++]);
-}
-
-TLI_FN tl_status tli_commitplan_gather_parts(tli_commitplan *p, tli_commitplan_parts *q)
-{
-    tl_files files;
-    tl_columns columns;
-    tl_footers footers;
-    uint64_t count = p->change->added_count, statistics = 0;
-    uint32_t *places;
-    size_t i;
-    tl_status st = TL_OK;
-    TLI_FILL(&files, 0, sizeof files);
-    TLI_FILL(&columns, 0, sizeof columns);
-    TLI_FILL(&footers, 0, sizeof footers);
-    TLI_FILL(q, 0, sizeof *q);
-    if (p->base != NULL) {
-        st = tl_head_files(&p->base->head, &files, p->err);
-        if (st == TL_OK)
-            st = tl_head_columns(&p->base->head, TL_COLUMNS_ALL, &columns, p->err);
-        if (st == TL_OK && tl_head_footers(&p->base->head, &footers, NULL) != TL_OK)
-            footers.count = 0; /* a footer that cannot be had is read from its file */
-    }
-    if (st != TL_OK)
-        return st;
-    for (i = 0; i < p->change->added_count; i++)
-        statistics += p->change->added[i].column_count;
-    if (count + files.count > UINT32_MAX)
-        return tli_commitplan_refuse(p, TL_LIMIT, "too many files");
-    places = (uint32_t *)tli_mem_take_array(p->store, files.count + 1, sizeof *places, p->err);
-    q->files = (tl_file *)tli_mem_take_array(p->store, count + files.count + 1, sizeof *q->files, p->err);
-    q->columns = (tl_column *)tli_mem_take_array(p->store, statistics + columns.count + 1, sizeof *q->columns, p->err);
-    q->footers = (tl_footer *)tli_mem_take_array(p->store, count + footers.count + 1, sizeof *q->footers, p->err);
-    if (places == NULL || q->files == NULL || q->columns == NULL || q->footers == NULL)
-        return p->err->status;
-    tli_commitplan_new_files(p, q);
-    tli_commitplan_old_files(p, q, &files, &columns, &footers, places);
+    g->files = files;
+    g->file_count = c->added_count;
+    g->columns = columns;
+    g->footers = footers;
     return TL_OK;
 }
 
@@ -23905,8 +24725,8 @@ TLI_FN tl_status tli_commitplan_gather_parts(tli_commitplan *p, tli_commitplan_p
 TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
 {
     tl_table *t = tli_table_new(&p->allocator, p->location, p->version);
-    tli_commitplan_parts q;
-    tl_head_parts parts;
+    tli_grow_change change;
+    uint32_t i;
     tl_status st;
     p->table = t;
     if (t == NULL)
@@ -23921,25 +24741,22 @@ TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
     t->memory = sizeof *t + t->body->size + t->metadata.json.memory;
     if (st != TL_OK || (p->base != NULL && !p->base->has_files))
         return st;
-    st = tli_commitplan_gather_parts(p, &q);
+    TLI_FILL(&change, 0, sizeof change);
+    change.metadata = tli_text_span(t->body->data, t->body->size);
+    change.gone = p->gone;
+    change.inline_bytes = t->metadata.contract.head_inline_bytes;
+    st = tli_commitplan_added(p, &change);
+    t->head.document.allocator = p->allocator;
+    t->head.version = p->version;
+    if (st == TL_OK)
+        st = tli_grow_document(&t->head, p->base == NULL ? NULL : &p->base->head, &change, p->err);
     if (st != TL_OK)
         return st;
-    TLI_FILL(&parts, 0, sizeof parts);
-    parts.metadata = tli_text_span(t->body->data, t->body->size);
-    parts.files = q.files;
-    parts.file_count = q.file_count;
-    parts.columns = q.columns;
-    parts.column_count = q.column_count;
-    parts.footers = q.footers;
-    parts.footer_count = q.footer_count;
-    parts.inline_bytes = t->metadata.contract.head_inline_bytes;
-    t->head.document.allocator = p->allocator;
-    st = tli_view_document(&t->head.document, &parts, p->err);
-    t->head.version = p->version;
     t->has_files = 1;
-    if (st == TL_OK)
-        t->memory += tli_mem_store_size(t->head.document.store);
-    return st;
+    t->memory += tli_mem_store_size(t->head.document.store);
+    for (i = 0; i < t->head.grow->count; i++)
+        t->memory += tli_mem_store_size(t->head.grow->parts[i]->store);
+    return TL_OK;
 }
 
 /* With all manifests read that were picked: makes everything there is to write. */
@@ -32890,14 +33707,6 @@ TLI_FN tl_request *tli_publish_ask(tl_publish *p, tl_request_kind kind, tl_span 
     return r;
 }
 
-TLI_FN void tli_publish_body(tl_request *r, tl_span *at, const void *data, size_t size)
-{
-    *at = tli_text_span(data, size);
-    r->body = at;
-    r->body_count = 1;
-    r->body_size = size;
-}
-
 TLI_FN int tli_publish_newer_is_known(tl_publish *p)
 {
     int64_t confirmed;
@@ -32926,8 +33735,12 @@ TLI_FN int tli_publish_read(tl_publish *p)
     if (p->reads != 1)
         return 1;
     r = tli_publish_ask(p, TL_PUT, tli_publish_key(p, 1, "/metadata/version-hint.text"), TL_PURPOSE_HINT);
-    if (r != NULL)
-        tli_publish_body(r, &p->hint, p->digits, tli_number_u64(p->digits, p->table->version));
+    if (r == NULL)
+        return 1;
+    p->hint = tli_text_span(p->digits, tli_number_u64(p->digits, p->table->version));
+    r->body = &p->hint;
+    r->body_count = 1;
+    r->body_size = p->hint.size;
     return 1;
 }
 
@@ -32953,9 +33766,14 @@ TLI_FN tl_status tli_publish_encode(tl_publish *p, tl_error *err)
     o.allocator = lo->op.allocator;
     o.limits = lo->limits;
     o.compression = lo->compression;
-    p->bytes.size = 0;
-    return tl_head_encode(&p->bytes, p->table->version, tli_text_span(name, format.size), &p->table->head.document, &o,
-                          err);
+    if (p->body == NULL)
+        p->body = (tli_grow_body *)tli_mem_new(&lo->op.allocator, sizeof *p->body);
+    if (p->body == NULL)
+        return tli_mem_failed(&lo->op.allocator, err);
+    TLI_FILL(p->body, 0, sizeof *p->body);
+    p->body->bytes.allocator = p->body->cuts.allocator = p->body->spans.allocator = lo->op.allocator;
+    return tli_grow_encode(p->body, &p->table->head, tli_text_span(name, format.size),
+                           p->table->metadata.contract.head_inline_bytes, &o, err);
 }
 
 /* Keeps the ETag: a weak one can never match. 0: there is none to go by. */
@@ -32984,7 +33802,9 @@ TLI_FN int tli_publish_put(tl_publish *p, tl_condition condition, uint8_t state)
     r->condition = condition;
     if (condition == TL_IF_MATCH)
         r->etag = tli_text_span(p->etag, p->etag_size);
-    tli_publish_body(r, &p->body, p->bytes.data, p->bytes.size);
+    r->body = (const tl_span *)(const void *)p->body->spans.data;
+    r->body_count = p->body->span_count;
+    r->body_size = (size_t)p->body->size;
     return 1;
 }
 
@@ -33004,7 +33824,7 @@ TLI_FN int tli_publish_decide(tl_publish *p)
         return tli_publish_done(p);
     tagged = tli_publish_keep_etag(p, slot->etag);
     tli_op_clear(&p->op);
-    st = p->bytes.size != 0 ? TL_OK : tli_publish_encode(p, &p->why_no_head);
+    st = p->body != NULL && p->body->span_count != 0 ? TL_OK : tli_publish_encode(p, &p->why_no_head);
     if (st == TL_NO_CODEC && !absent) {
         p->state = TLI_PUBLISH_DROP;
         (void)tli_publish_ask(p, TL_DELETE, tli_publish_key(p, 0, "/metadata/timelake-head"), TL_PURPOSE_HEAD);
@@ -33053,11 +33873,14 @@ TLI_FN void tli_publish_end(tl_op *op)
 {
     tl_publish *p = (tl_publish *)(void *)op;
     const tl_allocator *a = &p->lake->options.op.allocator;
-    tl_buffer_free(&p->bytes);
+    if (p->body != NULL)
+        tli_grow_body_end(p->body);
+    tli_mem_delete(a, p->body, sizeof *p->body);
     tli_mem_delete(a, p->etag, p->etag_size);
     tli_mem_delete(a, p->keys, 2 * (p->table->location.size + TLI_KEYS_ROOM));
     tl_table_drop(p->table);
     p->keys = p->etag = NULL;
+    p->body = NULL;
     p->table = NULL;
 }
 
@@ -33075,7 +33898,6 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
     tli_op_begin(&publish->op, &machine, &lake->options.op);
     publish->lake = lake;
     publish->table = tl_table_keep(table);
-    publish->bytes.allocator = lake->options.op.allocator;
     publish->keys = (char *)tli_mem_new(&lake->options.op.allocator, 2 * (table->location.size + TLI_KEYS_ROOM));
     if (publish->keys == NULL)
         tli_op_fail(&publish->op, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);
@@ -33181,6 +34003,7 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_VIEW_CHECKED
 #undef TLI_VIEW_WRITE_ALWAYS
 #undef TLI_VIEW_WRITE_LAST_VALUES
+#undef TLI_GROW_PARTS
 #undef TLI_KEYS_METADATA
 #undef TLI_KEYS_METADATA_SIZE
 #undef TLI_KEYS_ROOM

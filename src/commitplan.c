@@ -41,6 +41,7 @@ typedef struct tli_commitplan {
     uint32_t picked_count, read_count;
     tli_iceberg_files files;      /* entries of those that were read */
     tli_commitplan_set removed;
+    uint8_t *gone;                /* of each live file: it is removed; NULL: none is */
     uint64_t removed_records, removed_size;
     int64_t highest;              /* data sequence number among the removed */
     uint8_t duplicate;            /* the batch id is in already: nothing to do */
@@ -228,12 +229,11 @@ TLI_FN size_t tli_commitplan_find(const tli_commitplan_set *set, tl_span path)
 }
 
 /* No file may be added that is live already, or twice. */
-TLI_FN tl_status tli_commitplan_check_new(tli_commitplan *p, const tl_files *live)
+TLI_FN tl_status tli_commitplan_check_new(tli_commitplan *p, const struct tli_grow *grow, const tl_files *live)
 {
     const tl_change *c = p->change;
     tli_commitplan_set added;
     tl_span *paths;
-    tl_file f;
     tl_status st;
     size_t i;
     if (c->added_count == 0)
@@ -244,11 +244,9 @@ TLI_FN tl_status tli_commitplan_check_new(tli_commitplan *p, const tl_files *liv
     for (i = 0; i < c->added_count; i++)
         paths[i] = c->added[i].file.path;
     st = tli_commitplan_gather(p, &added, paths, c->added_count);
-    for (i = 0; i < live->count && st == TL_OK; i++) {
-        tl_files_get(live, i, &f);
-        if (tli_commitplan_find(&added, f.path) != 0)
+    for (i = 0; i < c->added_count && st == TL_OK; i++)
+        if (tli_grow_find(grow, live, paths[i]) < live->count)
             st = tli_commitplan_refuse(p, TL_EXISTS, "a file that is added is in the table already");
-    }
     return st;
 }
 
@@ -282,19 +280,27 @@ TLI_FN tl_status tli_commitplan_ids(tli_commitplan *p)
 TLI_FN tl_status tli_commitplan_base_files(tli_commitplan *p)
 {
     const tl_change *c = p->change;
+    struct tli_grow *grow;
     tl_files live;
+    tl_columns columns;
     tl_file f;
     size_t i, at;
     tl_status st = tli_commitplan_gather(p, &p->removed, c->removed, c->removed_count);
     if (st == TL_OK && p->base->has_files)
-        st = tl_head_files(&p->base->head, &live, p->err);
+        st = tli_grow_of(&p->base->head, &live, &columns, &grow, p->err);
     if (st != TL_OK || !p->base->has_files)
         return st;
+    if (c->removed_count != 0) {
+        p->gone = (uint8_t *)tli_mem_take_array(p->store, (uint64_t)live.count + 1, 1, p->err);
+        if (p->gone == NULL)
+            return p->err->status;
+    }
     for (i = 0; i < live.count && c->removed_count != 0; i++) {
         tl_files_get(&live, i, &f);
         at = tli_commitplan_find(&p->removed, f.path);
         if (at == 0)
             continue;
+        p->gone[i] = 1;
         if (p->removed.found[at - 1]++ == 0)
             p->removed.left--;
         p->removed_records += f.records;
@@ -303,7 +309,7 @@ TLI_FN tl_status tli_commitplan_base_files(tli_commitplan *p)
     }
     if (p->removed.left != 0)
         return tli_commitplan_refuse(p, TL_CONFLICT, "a file that is to be removed is not in the table any more");
-    return tli_commitplan_check_new(p, &live);
+    return tli_commitplan_check_new(p, grow, &live);
 }
 
 /* Begins an attempt. What the arguments point at stays until tli_commitplan_end, which is called after a failure too.
@@ -901,96 +907,45 @@ TLI_FN tl_status tli_commitplan_update(tli_commitplan *p)
 
 /* ---- the new version ---- */
 
-/* What the new head says of files and columns: the added ones first, then the base's that stay. */
-typedef struct tli_commitplan_parts {
+/* What is added, as the new head says it. */
+TLI_FN tl_status tli_commitplan_added(const tli_commitplan *p, tli_grow_change *g)
+{
+    const tl_change *c = p->change;
+    uint64_t statistics = 0;
     tl_file *files;
     tl_column *columns;
     tl_footer *footers;
-    size_t file_count, column_count, footer_count;
-} tli_commitplan_parts;
-
-TLI_FN void tli_commitplan_new_files(const tli_commitplan *p, tli_commitplan_parts *q)
-{
     size_t i, k;
-    for (i = 0; i < p->change->added_count; i++) {
-        const tl_data_file *d = &p->change->added[i];
-        tl_file *f = &q->files[q->file_count];
+    for (i = 0; i < c->added_count; i++)
+        statistics += c->added[i].column_count;
+    files = (tl_file *)tli_mem_take_array(p->store, (uint64_t)c->added_count + 1, sizeof *files, p->err);
+    columns = (tl_column *)tli_mem_take_array(p->store, statistics + 1, sizeof *columns, p->err);
+    footers = (tl_footer *)tli_mem_take_array(p->store, (uint64_t)c->added_count + 1, sizeof *footers, p->err);
+    if (files == NULL || columns == NULL || footers == NULL)
+        return p->err->status;
+    for (i = 0; i < c->added_count; i++) {
+        const tl_data_file *d = &c->added[i];
+        tl_file *f = &files[i];
         *f = d->file;
         f->snapshot_id = p->snapshot_id;
         f->file_sequence_number = p->sequence_number;
-        if (p->change->kind != TL_CHANGE_REPLACE)
+        if (c->kind != TL_CHANGE_REPLACE)
             f->sequence_number = p->sequence_number;
         else if (f->sequence_number == 0)
             f->sequence_number = p->highest;
         f->added = 1;
         for (k = 0; k < d->column_count; k++) {
-            q->columns[q->column_count] = d->columns[k];
-            q->columns[q->column_count++].file = (uint32_t)q->file_count;
+            columns[g->column_count] = d->columns[k];
+            columns[g->column_count++].file = (uint32_t)i;
         }
-        if (d->footer.data != NULL) {
-            q->footers[q->footer_count].path = f->path;
-            q->footers[q->footer_count++].footer = d->footer;
-        }
-        q->file_count++;
+        footers[g->footer_count].path = f->path;
+        footers[g->footer_count].footer = d->footer;
+        g->footer_count += d->footer.data != NULL;
     }
-}
-
-/* `places`: where each file of the base went, plus 1. */
-TLI_FN void tli_commitplan_old_files(const tli_commitplan *p, tli_commitplan_parts *q, const tl_files *files,
-                                     const tl_columns *columns, const tl_footers *footers, uint32_t *places)
-{
-    size_t i;
-    tl_column c;
-    for (i = 0; i < files->count; i++) {
-        tl_files_get(files, i, &q->files[q->file_count]);
-        if (tli_commitplan_find(&p->removed, q->files[q->file_count].path) == 0)
-            places[i] = (uint32_t)++q->file_count;
-    }
-    for (i = 0; i < columns->count; i++) {
-        tl_columns_get(columns, i, &c);
-        if (places[c.file] == 0)
-            continue;
-        c.file = places[c.file] - 1;
-        q->columns[q->column_count++] = c;
-    }
-    for (i = 0; i < footers->count; i++) /* those of files that are gone are passed over when they are written */
-        tl_footers_get(footers, i, &q->footers[q->footer_count++]);
-}
-
-TLI_FN tl_status tli_commitplan_gather_parts(tli_commitplan *p, tli_commitplan_parts *q)
-{
-    tl_files files;
-    tl_columns columns;
-    tl_footers footers;
-    uint64_t count = p->change->added_count, statistics = 0;
-    uint32_t *places;
-    size_t i;
-    tl_status st = TL_OK;
-    TLI_FILL(&files, 0, sizeof files);
-    TLI_FILL(&columns, 0, sizeof columns);
-    TLI_FILL(&footers, 0, sizeof footers);
-    TLI_FILL(q, 0, sizeof *q);
-    if (p->base != NULL) {
-        st = tl_head_files(&p->base->head, &files, p->err);
-        if (st == TL_OK)
-            st = tl_head_columns(&p->base->head, TL_COLUMNS_ALL, &columns, p->err);
-        if (st == TL_OK && tl_head_footers(&p->base->head, &footers, NULL) != TL_OK)
-            footers.count = 0; /* a footer that cannot be had is read from its file */
-    }
-    if (st != TL_OK)
-        return st;
-    for (i = 0; i < p->change->added_count; i++)
-        statistics += p->change->added[i].column_count;
-    if (count + files.count > UINT32_MAX)
-        return tli_commitplan_refuse(p, TL_LIMIT, "too many files");
-    places = (uint32_t *)tli_mem_take_array(p->store, files.count + 1, sizeof *places, p->err);
-    q->files = (tl_file *)tli_mem_take_array(p->store, count + files.count + 1, sizeof *q->files, p->err);
-    q->columns = (tl_column *)tli_mem_take_array(p->store, statistics + columns.count + 1, sizeof *q->columns, p->err);
-    q->footers = (tl_footer *)tli_mem_take_array(p->store, count + footers.count + 1, sizeof *q->footers, p->err);
-    if (places == NULL || q->files == NULL || q->columns == NULL || q->footers == NULL)
-        return p->err->status;
-    tli_commitplan_new_files(p, q);
-    tli_commitplan_old_files(p, q, &files, &columns, &footers, places);
+    g->files = files;
+    g->file_count = c->added_count;
+    g->columns = columns;
+    g->footers = footers;
     return TL_OK;
 }
 
@@ -998,8 +953,8 @@ TLI_FN tl_status tli_commitplan_gather_parts(tli_commitplan *p, tli_commitplan_p
 TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
 {
     tl_table *t = tli_table_new(&p->allocator, p->location, p->version);
-    tli_commitplan_parts q;
-    tl_head_parts parts;
+    tli_grow_change change;
+    uint32_t i;
     tl_status st;
     p->table = t;
     if (t == NULL)
@@ -1014,25 +969,22 @@ TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
     t->memory = sizeof *t + t->body->size + t->metadata.json.memory;
     if (st != TL_OK || (p->base != NULL && !p->base->has_files))
         return st;
-    st = tli_commitplan_gather_parts(p, &q);
+    TLI_FILL(&change, 0, sizeof change);
+    change.metadata = tli_text_span(t->body->data, t->body->size);
+    change.gone = p->gone;
+    change.inline_bytes = t->metadata.contract.head_inline_bytes;
+    st = tli_commitplan_added(p, &change);
+    t->head.document.allocator = p->allocator;
+    t->head.version = p->version;
+    if (st == TL_OK)
+        st = tli_grow_document(&t->head, p->base == NULL ? NULL : &p->base->head, &change, p->err);
     if (st != TL_OK)
         return st;
-    TLI_FILL(&parts, 0, sizeof parts);
-    parts.metadata = tli_text_span(t->body->data, t->body->size);
-    parts.files = q.files;
-    parts.file_count = q.file_count;
-    parts.columns = q.columns;
-    parts.column_count = q.column_count;
-    parts.footers = q.footers;
-    parts.footer_count = q.footer_count;
-    parts.inline_bytes = t->metadata.contract.head_inline_bytes;
-    t->head.document.allocator = p->allocator;
-    st = tli_view_document(&t->head.document, &parts, p->err);
-    t->head.version = p->version;
     t->has_files = 1;
-    if (st == TL_OK)
-        t->memory += tli_mem_store_size(t->head.document.store);
-    return st;
+    t->memory += tli_mem_store_size(t->head.document.store);
+    for (i = 0; i < t->head.grow->count; i++)
+        t->memory += tli_mem_store_size(t->head.grow->parts[i]->store);
+    return TL_OK;
 }
 
 /* With all manifests read that were picked: makes everything there is to write. */

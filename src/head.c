@@ -312,13 +312,22 @@ TLI_FN tl_status tli_head_encode_body(tl_buffer *out, tli_head_kind kind, const 
     return tli_err(err, TL_UNSUPPORTED, "this codec cannot encode", TL_NO_POSITION);
 }
 
+TLI_FN tl_status tli_head_write_header(tl_buffer *out, uint64_t version, tl_span codec, tl_error *err)
+{
+    uint8_t fixed[TLI_HEAD_FIXED] = {'T', 'L', 'H', 'D', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    tl_status st;
+    tli_bits_put_le64(fixed + 5, version);
+    fixed[13] = (uint8_t)codec.size;
+    st = tli_mem_append(out, fixed, sizeof fixed, err);
+    return st == TL_OK ? tli_mem_append(out, codec.data, codec.size, err) : st;
+}
+
 TL_API tl_status tl_head_encode(tl_buffer *out, uint64_t version, tl_span codec, tl_document *document,
                                 const tl_head_options *options, tl_error *err)
 {
     tl_head_options o = tli_head_options_of(options);
     const tl_head_codec *foreign;
     tli_head_kind kind;
-    uint8_t fixed[TLI_HEAD_FIXED] = {'T', 'L', 'H', 'D', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     tl_error local;
     tl_status st;
     size_t before;
@@ -332,11 +341,7 @@ TL_API tl_status tl_head_encode(tl_buffer *out, uint64_t version, tl_span codec,
     if (st != TL_OK)
         return st;
     before = out->size;
-    tli_bits_put_le64(fixed + 5, version);
-    fixed[13] = (uint8_t)codec.size;
-    st = tli_mem_append(out, fixed, sizeof fixed, err);
-    if (st == TL_OK)
-        st = tli_mem_append(out, codec.data, codec.size, err);
+    st = tli_head_write_header(out, version, codec, err);
     if (st == TL_OK)
         st = tli_head_encode_body(out, kind, foreign, document, &o, err);
     if (st != TL_OK)

@@ -51,6 +51,7 @@ typedef struct tl_head {
     tl_document document;
     const tl_head_codec *foreign; /* private: the caller's codec that decoded it */
     struct tli_view *views[3];    /* private: the typed views that are open */
+    struct tli_grow *grow;        /* private: what the versions of a table share */
 } tl_head;
 
 /* Decodes a head: header, codec, and the whole frame of the document: properties, sections, schemas, row counts. In the

@@ -644,6 +644,7 @@ TLI_FN tl_status tli_ipc_read_schema(tli_ipc_stream *s, const tli_flatbuf_table 
 typedef struct tli_ipc_frame {
     size_t next; /* where the next one begins */
     int end;     /* there was none */
+    int version; /* of the metadata: 4 is V5 */
     uint8_t kind;
     tli_flatbuf in;
     tli_flatbuf_table header; /* points at `in` */
@@ -670,6 +671,7 @@ TLI_FN tl_status tli_ipc_read_message(const tli_ipc_stream *s, tli_ipc_frame *f,
     tli_flatbuf_table t = tli_flatbuf_root(&f->in, f->meta, size);
     int version = tli_flatbuf_i16(&t, 0, 0);
     int64_t body = tli_flatbuf_i64(&t, 3, 0);
+    f->version = version;
     f->kind = tli_flatbuf_u8(&t, 1, 0);
     f->header = tli_flatbuf_child(&t, 2);
     if (f->in.bad)

@@ -327,13 +327,13 @@ TLI_FN void tli_mem_store_drop(tli_store *s)
     if (s == NULL || TLI_MEM_DEC(&s->count) != 0)
         return;
     a = s->allocator;
+    if (s->release != NULL) /* what it goes by may lie in the arena */
+        s->release(s->release_context, s->body, s->body_size);
     for (chunk = s->chunks; chunk != NULL;) {
         tli_mem_chunk *next = chunk->next;
         tli_mem_delete(&a, chunk, chunk->size);
         chunk = next;
     }
-    if (s->release != NULL)
-        s->release(s->release_context, s->body, s->body_size);
     tli_mem_delete(&a, s, sizeof *s);
 }
 

@@ -31,14 +31,6 @@ TLI_FN tl_request *tli_publish_ask(tl_publish *p, tl_request_kind kind, tl_span 
     return r;
 }
 
-TLI_FN void tli_publish_body(tl_request *r, tl_span *at, const void *data, size_t size)
-{
-    *at = tli_text_span(data, size);
-    r->body = at;
-    r->body_count = 1;
-    r->body_size = size;
-}
-
 TLI_FN int tli_publish_newer_is_known(tl_publish *p)
 {
     int64_t confirmed;
@@ -67,8 +59,12 @@ TLI_FN int tli_publish_read(tl_publish *p)
     if (p->reads != 1)
         return 1;
     r = tli_publish_ask(p, TL_PUT, tli_publish_key(p, 1, "/metadata/version-hint.text"), TL_PURPOSE_HINT);
-    if (r != NULL)
-        tli_publish_body(r, &p->hint, p->digits, tli_number_u64(p->digits, p->table->version));
+    if (r == NULL)
+        return 1;
+    p->hint = tli_text_span(p->digits, tli_number_u64(p->digits, p->table->version));
+    r->body = &p->hint;
+    r->body_count = 1;
+    r->body_size = p->hint.size;
     return 1;
 }
 
@@ -94,9 +90,14 @@ TLI_FN tl_status tli_publish_encode(tl_publish *p, tl_error *err)
     o.allocator = lo->op.allocator;
     o.limits = lo->limits;
     o.compression = lo->compression;
-    p->bytes.size = 0;
-    return tl_head_encode(&p->bytes, p->table->version, tli_text_span(name, format.size), &p->table->head.document, &o,
-                          err);
+    if (p->body == NULL)
+        p->body = (tli_grow_body *)tli_mem_new(&lo->op.allocator, sizeof *p->body);
+    if (p->body == NULL)
+        return tli_mem_failed(&lo->op.allocator, err);
+    TLI_FILL(p->body, 0, sizeof *p->body);
+    p->body->bytes.allocator = p->body->cuts.allocator = p->body->spans.allocator = lo->op.allocator;
+    return tli_grow_encode(p->body, &p->table->head, tli_text_span(name, format.size),
+                           p->table->metadata.contract.head_inline_bytes, &o, err);
 }
 
 /* Keeps the ETag: a weak one can never match. 0: there is none to go by. */
@@ -125,7 +126,9 @@ TLI_FN int tli_publish_put(tl_publish *p, tl_condition condition, uint8_t state)
     r->condition = condition;
     if (condition == TL_IF_MATCH)
         r->etag = tli_text_span(p->etag, p->etag_size);
-    tli_publish_body(r, &p->body, p->bytes.data, p->bytes.size);
+    r->body = (const tl_span *)(const void *)p->body->spans.data;
+    r->body_count = p->body->span_count;
+    r->body_size = (size_t)p->body->size;
     return 1;
 }
 
@@ -145,7 +148,7 @@ TLI_FN int tli_publish_decide(tl_publish *p)
         return tli_publish_done(p);
     tagged = tli_publish_keep_etag(p, slot->etag);
     tli_op_clear(&p->op);
-    st = p->bytes.size != 0 ? TL_OK : tli_publish_encode(p, &p->why_no_head);
+    st = p->body != NULL && p->body->span_count != 0 ? TL_OK : tli_publish_encode(p, &p->why_no_head);
     if (st == TL_NO_CODEC && !absent) {
         p->state = TLI_PUBLISH_DROP;
         (void)tli_publish_ask(p, TL_DELETE, tli_publish_key(p, 0, "/metadata/timelake-head"), TL_PURPOSE_HEAD);
@@ -194,11 +197,14 @@ TLI_FN void tli_publish_end(tl_op *op)
 {
     tl_publish *p = (tl_publish *)(void *)op;
     const tl_allocator *a = &p->lake->options.op.allocator;
-    tl_buffer_free(&p->bytes);
+    if (p->body != NULL)
+        tli_grow_body_end(p->body);
+    tli_mem_delete(a, p->body, sizeof *p->body);
     tli_mem_delete(a, p->etag, p->etag_size);
     tli_mem_delete(a, p->keys, 2 * (p->table->location.size + TLI_KEYS_ROOM));
     tl_table_drop(p->table);
     p->keys = p->etag = NULL;
+    p->body = NULL;
     p->table = NULL;
 }
 
@@ -216,7 +222,6 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
     tli_op_begin(&publish->op, &machine, &lake->options.op);
     publish->lake = lake;
     publish->table = tl_table_keep(table);
-    publish->bytes.allocator = lake->options.op.allocator;
     publish->keys = (char *)tli_mem_new(&lake->options.op.allocator, 2 * (table->location.size + TLI_KEYS_ROOM));
     if (publish->keys == NULL)
         tli_op_fail(&publish->op, TL_NO_MEMORY, "out of memory", TL_NO_POSITION);

@@ -7,7 +7,10 @@
    PUT        put the head, if it is the one that was read, or if absent -> ok: DONE. Changed or unknown: READ, at most
               five times. The store has no such condition: OVER. Not applied: DONE
    OVER       put the head, whatever is there -> DONE
-   DROP       delete the head -> DONE */
+   DROP       delete the head -> DONE
+
+   A head in the codec `arrow` goes out in pieces (request.body): what the version before it said already is not encoded
+   again (see grow). */
 #if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
 
 typedef struct tl_publish {
@@ -19,8 +22,8 @@ typedef struct tl_publish {
     tl_lake *lake;        /* private from here */
     tl_table *table;
     char *keys;           /* places for two keys */
-    tl_buffer bytes;
-    tl_span body, hint;
+    struct tli_grow_body *body;
+    tl_span hint;
     char *etag;           /* of the head that was read */
     size_t etag_size;
     uint32_t reads;

@@ -462,7 +462,7 @@ TL_API tl_status tl_head_columns(tl_head *head, unsigned which, tl_columns *colu
         return tli_err(err, TL_MISUSE, "tl_head_columns: nowhere to put the answer, or unknown bits", TL_NO_POSITION);
     TLI_FILL(columns, 0, sizeof *columns);
     st = tli_view_open(head, &tli_view_columns, 1, which, &v, err);
-    if (st == TL_OK && !(v->opened & TLI_VIEW_CHECKED))
+    if (st == TL_OK && !(v->opened & TLI_VIEW_CHECKED) && head->grow == NULL) /* else made of what was checked */
         st = tli_view_check_files(head, v, err);
     if (st != TL_OK)
         return st;
@@ -825,10 +825,20 @@ typedef struct tli_view_writer {
     size_t footers;
 } tli_view_writer;
 
+TLI_FN tl_status tli_view_add(tl_document *document, const tli_view_piece *piece, tl_error *err)
+{
+    tl_section *section = NULL; /* gcc -O3 does not see that a good status sets it */
+    tl_status st = tli_doc_section(document, tl_text(piece->layout->section), piece->schema, 1, NULL, &section, err);
+    if (st != TL_OK)
+        return st;
+    section->rows = section->batches[0].rows = piece->rows;
+    section->batches[0].columns = piece->columns;
+    return TL_OK;
+}
+
 /* Fills an empty document, which takes a count of the writer's store, with these sections. */
 TLI_FN tl_status tli_view_fill(tli_view_writer *w, tl_document *document, unsigned sections, tl_error *err)
 {
-    tl_section *section = NULL; /* gcc -O3 does not see that a good status sets it */
     unsigned i;
     tl_status st;
     TLI_FILL(document, 0, sizeof *document);
@@ -840,11 +850,7 @@ TLI_FN tl_status tli_view_fill(tli_view_writer *w, tl_document *document, unsign
         const tli_view_piece *piece = &w->pieces[i];
         if (!(sections >> i & 1u))
             continue;
-        st = tli_doc_section(document, tl_text(piece->layout->section), piece->schema, 1, NULL, &section, err);
-        if (st != TL_OK)
-            break;
-        section->rows = section->batches[0].rows = piece->rows;
-        section->batches[0].columns = piece->columns;
+        st = tli_view_add(document, piece, err);
     }
     if (st == TL_OK && (sections & TLI_VIEW_WRITE_LAST_VALUES) != 0)
         st = tl_document_add(document, tl_text("last_values"), w->parts->last_schema, w->parts->last_values,
@@ -938,40 +944,48 @@ TLI_FN tl_status tli_view_known_footers(tli_view_writer *w, tli_view_known **out
     return TL_OK;
 }
 
-/* Takes footers in their order up to the first that does not fit. */
+/* Takes footers in their order up to the first that does not fit, as a piece unless there is none. */
+TLI_FN tl_status tli_view_take_footers(tli_store *store, const tli_view_known *known, size_t count, uint64_t *budget,
+                                       tli_view_piece *piece, size_t *taken, tl_error *err)
+{
+    tl_footer *footers = (tl_footer *)tli_mem_take_array(store, count, sizeof *footers, err);
+    tli_view_items in;
+    const size_t *order;
+    size_t i;
+    tl_status st = footers == NULL ? err->status
+                                   : tli_view_order(store, count, known, tli_view_known_before, &order, err);
+    if (st != TL_OK)
+        return st;
+    for (i = 0; i < count; i++) {
+        const tli_view_known *next = &known[order != NULL ? order[i] : i];
+        if (next->footer.size > *budget)
+            break;
+        *budget -= next->footer.size;
+        footers[i].path = next->file->path;
+        footers[i].footer = next->footer;
+    }
+    *taken = i;
+    in.items = footers;
+    in.stride = sizeof *footers;
+    in.count = i;
+    in.order = NULL;
+    return i == 0 ? TL_OK : tli_view_build(store, &tli_view_footers, &in, piece, err);
+}
+
 TLI_FN tl_status tli_view_decide_footers(tli_view_writer *w, unsigned *sections, tl_error *err)
 {
     tli_view_known *known;
-    tl_footer *taken;
-    tli_view_items in;
-    const size_t *order;
-    size_t i, count;
+    size_t count;
     tl_status st;
     if (w->parts->footer_count == 0 || w->budget == 0)
         return TL_OK;
     st = tli_view_known_footers(w, &known, &count, err);
     if (st == TL_OK)
-        st = tli_view_order(w->store, count, known, tli_view_known_before, &order, err);
-    taken = st == TL_OK ? (tl_footer *)tli_mem_take_array(w->store, count, sizeof *taken, err) : NULL;
-    if (taken == NULL)
-        return err->status;
-    for (i = 0; i < count; i++) {
-        const tli_view_known *next = &known[order != NULL ? order[i] : i];
-        if (next->footer.size > w->budget)
-            break;
-        w->budget -= next->footer.size;
-        taken[i].path = next->file->path;
-        taken[i].footer = next->footer;
-    }
-    w->footers = i;
-    if (i == 0)
-        return TL_OK;
-    *sections |= 1u << TLI_VIEW_WRITE_FOOTERS;
-    in.items = taken;
-    in.stride = sizeof *taken;
-    in.count = i;
-    in.order = NULL;
-    return tli_view_build(w->store, &tli_view_footers, &in, &w->pieces[TLI_VIEW_WRITE_FOOTERS], err);
+        st = tli_view_take_footers(w->store, known, count, &w->budget, &w->pieces[TLI_VIEW_WRITE_FOOTERS], &w->footers,
+                                   err);
+    if (st == TL_OK && w->footers != 0)
+        *sections |= 1u << TLI_VIEW_WRITE_FOOTERS;
+    return st;
 }
 
 /* Builds the sections that are always there. */
