@@ -7,57 +7,6 @@
 #include "tl_warehouse.h"
 #include "tl_commit.h"
 
-/* Commits on top of `*base`, which becomes the new version. */
-static tl_status commit_on(cworld *w, tl_table **base, const tl_change *change)
-{
-    tl_commit c;
-    tl_status st;
-    tl_commit_begin(&c, &w->lake, *base, change);
-    st = tl_mem_run(&w->store, &c.op);
-    if (st == TL_OK) {
-        tl_table_drop(*base);
-        *base = tl_table_keep(c.table);
-    } else {
-        fprintf(stderr, "  %s: commit: %s: %s\n", tl_test_name, tl_status_text(st), tl_op_error(&c.op)->text);
-    }
-    CHECK_INT(tl_op_end(&c.op), TL_OK);
-    return st;
-}
-
-static void publish(cworld *w, tl_table *t, int written)
-{
-    tl_publish p;
-    tl_publish_begin(&p, &w->lake, t);
-    CHECK_INT(tl_mem_run(&w->store, &p.op), TL_OK);
-    if (!CHECK_INT(p.head_written, written))
-        fprintf(stderr, "  %s\n", p.why_no_head.text == NULL ? "" : p.why_no_head.text);
-    CHECK_INT(p.hint_written, 1);
-    CHECK_INT(tl_op_end(&p.op), TL_OK);
-}
-
-/* What was committed is what others read, with and without the head. */
-static void check_cold(cworld *w, tl_table *t)
-{
-    int no_head;
-    for (no_head = 0; no_head < 2; no_head++) {
-        tl_lake lake;
-        tl_test_memory memory;
-        tl_table *cold;
-        cworld_lake(&lake, &memory, 9);
-        cold = cworld_load(&w->store, &lake, w->location, no_head);
-        CHECK(cold != NULL);
-        if (cold != NULL) {
-            CHECK_INT(cold->source, no_head ? TL_FROM_CHAIN : TL_FROM_HEAD);
-            CHECK(same_version(cold, t));
-            CHECK_BYTES(cold->metadata.json.text, cold->metadata.json.size, t->metadata.json.text,
-                        t->metadata.json.size);
-        }
-        tl_table_drop(cold);
-        tl_lake_free(&lake);
-        CHECK_INT(memory.live, 0);
-    }
-}
-
 static void append(cworld *w, tl_table **base, unsigned from, unsigned count)
 {
     static cfile files[8];
@@ -107,7 +56,7 @@ static void changes_of(const char *table, int no_head)
         append(&w, &base, i * 3, 1 + i % 3);
         CHECK(base->manifests != NULL && base->manifests->count <= 9);
         if (i == 0 || i > 5) {
-            publish(&w, base, 1);
+            publish_head(&w, base, 1);
             check_cold(&w, base);
         }
     }
@@ -122,7 +71,7 @@ static void changes_of(const char *table, int no_head)
     change.removed = removed;
     change.removed_count = 2;
     CHECK_INT(commit_on(&w, &base, &change), TL_OK);
-    publish(&w, base, 1);
+    publish_head(&w, base, 1);
     check_cold(&w, base);
     memset(&change, 0, sizeof change);
     removed[0] = path_of(base, 2);
@@ -142,7 +91,7 @@ static void changes_of(const char *table, int no_head)
     CHECK_INT(commit_on(&w, &base, &change), TL_OK);
     CHECK(same_text(tl_metadata_property(&base->metadata, tl_text("owner")), properties[0].value));
     CHECK(tl_metadata_property(&base->metadata, tl_text("write.format.default")).data == NULL);
-    publish(&w, base, 1);
+    publish_head(&w, base, 1);
     check_cold(&w, base);
     CHECK_INT(base->version, first + 13);
     tl_table_drop(base);
@@ -699,12 +648,12 @@ static void creation(void)
     CHECK_INT(commit.version, 1);
     check_first_version(&commit.table->metadata);
     CHECK(tl_mem_get(&w.store, warehouse_key(w.location, "version-hint.text")) != NULL);
-    publish(&w, commit.table, 1);
+    publish_head(&w, commit.table, 1);
     check_cold(&w, commit.table);
     base = tl_table_keep(commit.table);
     CHECK_INT(tl_op_end(&commit.op), TL_OK);
     append(&w, &base, 0, 2);
-    publish(&w, base, 1);
+    publish_head(&w, base, 1);
     check_cold(&w, base);
     tl_table_drop(base);
     for (i = 0; i < 2; i++) { /* once more: it is there already, with and without its hint */
@@ -742,7 +691,7 @@ static void publishing(void)
         tl_publish_begin(&p, &w.lake, old); /* this process knows a newer one */
         CHECK_INT(tl_mem_run(&w.store, &p.op), TL_ABSENT);
         CHECK_INT(tl_op_end(&p.op), TL_OK);
-        publish(&w, base, i != 2);
+        publish_head(&w, base, i != 2);
         o = tl_mem_get(&w.store, warehouse_key(w.location, "timelake-head"));
         CHECK_INT(tl_head_peek(&header, o->data, o->size, NULL), TL_OK);
         CHECK_INT(header.version, i == 2 ? 7 : base->version); /* without an ETag the head stays as it was */

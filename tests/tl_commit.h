@@ -180,6 +180,57 @@ TL_TEST_FN tl_change cappend(cfile *f, tl_span location, int partitioned, unsign
     return change;
 }
 
+/* Commits on top of `*base`, which becomes the new version. */
+TL_TEST_FN tl_status commit_on(cworld *w, tl_table **base, const tl_change *change)
+{
+    tl_commit c;
+    tl_status st;
+    tl_commit_begin(&c, &w->lake, *base, change);
+    st = tl_mem_run(&w->store, &c.op);
+    if (st == TL_OK) {
+        tl_table_drop(*base);
+        *base = tl_table_keep(c.table);
+    } else {
+        fprintf(stderr, "  %s: commit: %s: %s\n", tl_test_name, tl_status_text(st), tl_op_error(&c.op)->text);
+    }
+    CHECK_INT(tl_op_end(&c.op), TL_OK);
+    return st;
+}
+
+TL_TEST_FN void publish_head(cworld *w, tl_table *t, int written)
+{
+    tl_publish p;
+    tl_publish_begin(&p, &w->lake, t);
+    CHECK_INT(tl_mem_run(&w->store, &p.op), TL_OK);
+    if (!CHECK_INT(p.head_written, written))
+        fprintf(stderr, "  %s\n", p.why_no_head.text == NULL ? "" : p.why_no_head.text);
+    CHECK_INT(p.hint_written, 1);
+    CHECK_INT(tl_op_end(&p.op), TL_OK);
+}
+
+/* What was committed is what others read, with and without the head. */
+TL_TEST_FN void check_cold(cworld *w, tl_table *t)
+{
+    int no_head;
+    for (no_head = 0; no_head < 2; no_head++) {
+        tl_lake lake;
+        tl_test_memory memory;
+        tl_table *cold;
+        cworld_lake(&lake, &memory, 9);
+        cold = cworld_load(&w->store, &lake, w->location, no_head);
+        CHECK(cold != NULL);
+        if (cold != NULL) {
+            CHECK_INT(cold->source, no_head ? TL_FROM_CHAIN : TL_FROM_HEAD);
+            CHECK(same_version(cold, t));
+            CHECK_BYTES(cold->metadata.json.text, cold->metadata.json.size, t->metadata.json.text,
+                        t->metadata.json.size);
+        }
+        tl_table_drop(cold);
+        tl_lake_free(&lake);
+        CHECK_INT(memory.live, 0);
+    }
+}
+
 /* ---- what must hold of a store whatever happened ---- */
 
 /* A version, read by its own objects. */

@@ -1,9 +1,9 @@
 /* One measurement of bench/commit/run:
 
    commit DIR TIMES    appends one file TIMES times to the table that `peer chain` made in DIR, in memory, and publishes
-                       each: ns of CPU of a commit that merges no manifests (its plan, its objects, their upload into
-                       memory) and of a publish up to handing out the head's pieces, medians; how many commits these are;
-                    bytes of the head
+                       each. Prints medians of ns of CPU of a commit that merges no manifests (plan, objects, upload
+                       into memory) and of a publish up to handing out the pieces of the head, how many commits
+                       these are, and the bytes of the head.
 
    Public API and adapters/timelake_mem.h only. */
 #define _POSIX_C_SOURCE 199309L
