@@ -1427,6 +1427,10 @@ typedef struct tl_parquet_options {
 typedef struct tl_parquet {
     tl_data_file file;       /* for a change; what it points at lives until tl_parquet_free, but the path is yours */
     tl_span column;          /* of an error: the column that it is about, absent if none */
+    const tl_field *fields;  /* read without a table: the file's own columns; id -1: it has none, type OTHER: nested, or
+                                of a type that Iceberg does not have */
+    uint32_t field_count;
+    uint32_t row_groups;
     uint64_t whole_footer;   /* last bytes of the file that file.footer is made of: with fewer at hand it is absent */
     struct tli_store *store; /* private */
 } tl_parquet;
@@ -1434,10 +1438,12 @@ typedef struct tl_parquet {
 /* Reads a footer from the last `size` bytes of a file of `file_size`. Too few: TL_TRUNCATED, error.need says how many
    it takes. The file has to be one that all readers of the table read right: TL_UNSUPPORTED for a column that is
    missing though required, has another type, another name or no Parquet field id, that may hold nulls though required,
-   that the table does not have, or for rows of more than one partition; for encrypted files too. TL_CORRUPT.
+   that the table does not have, or for rows of more than one partition; so with what is nested in columns; for
+   encrypted files too. TL_CORRUPT. `table` NULL: what the file says of itself, and nothing is asked of its columns.
 
    Bounds are given where they are sound: by the order that the type defines, exact, of every row group; none of NaN,
-   of INT96, of deprecated statistics, or within nested columns. After a failure too tl_parquet_free is called. */
+   of INT96, of deprecated statistics, or within lists and maps. NaNs are counted where the file says how many there
+   are. After a failure too tl_parquet_free is called. */
 TL_API tl_status tl_parquet_data_file(tl_parquet *parquet, const tl_metadata *table, tl_span path, const void *tail,
                                       size_t size, uint64_t file_size, const tl_parquet_options *options,
                                       tl_error *err);
@@ -25598,6 +25604,7 @@ enum { TLI_PARQUET_MILLIS = 1, TLI_PARQUET_MICROS, TLI_PARQUET_NANOS };
 #define TLI_PARQUET_OPTIONAL 1
 #define TLI_PARQUET_REPEATED 2
 #define TLI_PARQUET_DEPTH 64u
+#define TLI_PARQUET_NO_ID "a column without a Parquet field id: other engines would read nulls"
 
 typedef struct tli_parquet_element {
     tl_span name;
@@ -25609,16 +25616,16 @@ typedef struct tli_parquet_element {
 /* A leaf column, and what the row groups read so far say of it. */
 typedef struct tli_parquet_leaf {
     tli_parquet_element e;
-    const tl_field *field; /* of the table; NULL: within a nested column, which gets no bounds */
-    uint64_t values, nulls, size;
+    const tl_field *field; /* of the table; NULL: within a list or map, where there are no bounds */
+    uint64_t values, nulls, nans, size;
     tl_span lower, upper;
     uint8_t ordered; /* its statistics are by the order that its type defines */
-    uint8_t no_nulls, no_lower, no_upper; /* not known of some row group */
+    uint8_t no_nulls, no_nans, no_lower, no_upper; /* not known of some row group */
 } tli_parquet_leaf;
 
 /* One column of one row group. Absent numbers: -1. */
 typedef struct tli_parquet_chunk {
-    int64_t values, size, data, dictionary, nulls;
+    int64_t values, size, data, dictionary, nulls, nans;
     tl_span low, high;
     int exact_low, exact_high;
 } tli_parquet_chunk;
@@ -25629,9 +25636,24 @@ typedef struct tli_parquet_index {
     const uint8_t *from[2], *to[2];
 } tli_parquet_index;
 
+/* What the children of a group are: those of a struct, the repeated group of a list or map, what is in that. */
+enum { TLI_PARQUET_MEMBERS, TLI_PARQUET_LIST, TLI_PARQUET_ITEM, TLI_PARQUET_MAP, TLI_PARQUET_ENTRIES };
+
+typedef struct tli_parquet_frame {
+    const struct ArrowSchema *node; /* of the table; NULL: the file is read without one */
+    tl_span name;                   /* of the column, or of what has a name in it */
+    uint32_t left, next;            /* children to come, and that came */
+    uint32_t required;              /* of them */
+    uint8_t role, repeated;
+} tli_parquet_frame;
+
 typedef struct tli_parquet {
     tl_parquet *out;
-    const tl_metadata *table;
+    const tl_metadata *table;       /* NULL: none */
+    struct ArrowSchema *columns;    /* its schema; a field has its id */
+    tli_parquet_frame *frames;
+    tl_field *fields;               /* of the file, when there is no table */
+    int32_t *ids;                   /* by element: those that the table has by name; NULL: the file has to have them */
     const tl_parquet_options *options;
     tl_limits limits;
     const uint8_t *tail, *meta, *meta_end; /* meta: FileMetaData */
@@ -25641,7 +25663,7 @@ typedef struct tli_parquet {
     const uint8_t *schema, *groups, *orders; /* the lists in it; NULL: absent */
     int64_t rows;
     tli_parquet_leaf *leaves;
-    uint32_t leaf_count, group_count;
+    uint32_t leaf_count, group_count, field_count;
     tli_parquet_index *indexes;
     int64_t *splits;
     uint8_t *seen; /* columns of the table */
@@ -25842,18 +25864,135 @@ TLI_FN int tli_parquet_fits(const tli_parquet_element *e, const tl_field *f)
     }
 }
 
-/* A column at the top: which of the table's it is. */
-TLI_FN tl_status tli_parquet_match(tli_parquet *p, const tli_parquet_element *e, const tl_field **field)
+/* The type of a column of the file, as Iceberg has it; OTHER: none of its. */
+TLI_FN void tli_parquet_own_type(const tli_parquet_element *e, tl_field *f)
+{
+    int type = TL_ICEBERG_BINARY;
+    for (; type > TL_ICEBERG_OTHER; type--) { /* fixed before uuid, which may look the same */
+        f->type = (tl_iceberg_type)type;
+        f->precision = f->type == TL_ICEBERG_FIXED ? e->length : e->precision;
+        f->scale = e->scale;
+        if (tli_parquet_fits(e, f))
+            return;
+    }
+    f->type = TL_ICEBERG_OTHER;
+    f->precision = f->scale = 0;
+}
+
+/* A part of a nested column as a field. */
+TLI_FN tl_status tli_parquet_part(const struct ArrowSchema *node, const tli_parquet_element *e, tl_field *f,
+                                  tl_error *err)
+{
+    static const uint8_t types[TL_TYPE_STRUCT] = {
+        0, TL_ICEBERG_BOOLEAN, 0, 0, TL_ICEBERG_INT, TL_ICEBERG_LONG, 0, 0, 0, 0, 0, TL_ICEBERG_FLOAT,
+        TL_ICEBERG_DOUBLE, 0, 0, TL_ICEBERG_DECIMAL, 0, TL_ICEBERG_DATE, 0, 0, TL_ICEBERG_TIME, TL_ICEBERG_TIMESTAMP,
+        0, 0, 0, 0, TL_ICEBERG_STRING, 0, 0, 0, TL_ICEBERG_BINARY, 0, TL_ICEBERG_FIXED};
+    const char *digits = tl_schema_metadata(node, tl_text(TLI_SCHEMA_FIELD_ID)).data;
+    tl_type t;
+    tl_status st = tl_type_of(node, &t, err);
+    TLI_FILL(f, 0, sizeof *f);
+    if (st != TL_OK)
+        return st;
+    f->name = tl_text(node->name);
+    f->required = (node->flags & ARROW_FLAG_NULLABLE) == 0;
+    if (digits == NULL || !tli_arrow_digits(&digits, &f->id))
+        f->id = -1;
+    f->type = t.id >= TL_TYPE_STRUCT ? TL_ICEBERG_OTHER : (tl_iceberg_type)types[t.id];
+    f->precision = t.id == TL_TYPE_FIXED_BINARY ? t.size : t.precision;
+    f->scale = t.scale;
+    if (t.id == TL_TYPE_TIMESTAMP)
+        f->type = t.unit == TL_UNIT_NANO
+                      ? (t.zone.size != 0 ? TL_ICEBERG_TIMESTAMPTZ_NS : TL_ICEBERG_TIMESTAMP_NS)
+                      : (t.zone.size != 0 ? TL_ICEBERG_TIMESTAMPTZ : TL_ICEBERG_TIMESTAMP);
+    if (f->type == TL_ICEBERG_FIXED && t.size == 16 && e->meaning == TLI_PARQUET_UUID)
+        f->type = TL_ICEBERG_UUID;
+    return TL_OK;
+}
+
+/* The member of a struct that an element is: by its field id, or by its name when ids are to be given. */
+TLI_FN tl_status tli_parquet_member(tli_parquet *p, const tli_parquet_frame *frame, const tli_parquet_element *e,
+                                    const struct ArrowSchema **node)
+{
+    const struct ArrowSchema *c = NULL;
+    int64_t i;
+    if (p->ids == NULL && !e->has_id)
+        return tli_parquet_refuse(p, e->name, TLI_PARQUET_NO_ID);
+    for (i = 0; i < frame->node->n_children && c == NULL; i++) {
+        const char *digits;
+        int32_t id = -1;
+        c = frame->node->children[i];
+        digits = tl_schema_metadata(c, tl_text(TLI_SCHEMA_FIELD_ID)).data;
+        if (p->ids != NULL ? !tl_span_equal(tl_text(c->name), e->name)
+                           : digits == NULL || !tli_arrow_digits(&digits, &id) || id != e->id)
+            c = NULL;
+    }
+    if (c == NULL)
+        return tli_parquet_refuse(p, e->name, "a column that the table does not have");
+    if (!tl_span_equal(tl_text(c->name), e->name))
+        return tli_parquet_refuse(p, e->name, "a column of another name than the table has for its field id");
+    *node = c;
+    return TL_OK;
+}
+
+/* The group of the format that a list or a map has around its elements: it has no id. */
+TLI_FN tl_status tli_parquet_repeated(tli_parquet *p, tli_parquet_frame *frame, const tli_parquet_element *e,
+                                      tli_parquet_frame *below)
+{
+    int map = frame->role == TLI_PARQUET_MAP;
+    if (e->repetition != TLI_PARQUET_REPEATED || e->children != 1 + map)
+        return tli_parquet_refuse(p, frame->name, "a list or map in a form that not all readers know");
+    below->node = map ? frame->node->children[0] : frame->node;
+    below->role = map ? TLI_PARQUET_ENTRIES : TLI_PARQUET_ITEM;
+    below->name = frame->name;
+    return TL_OK;
+}
+
+/* Which part of the table an element is: refused when it is none, or another; *below for its children. */
+TLI_FN tl_status tli_parquet_match(tli_parquet *p, tli_parquet_frame *frame, const tli_parquet_element *e,
+                                   tl_field *field, tli_parquet_frame *below)
+{
+    const struct ArrowSchema *node = NULL;
+    tl_status st = TL_OK;
+    char kind;
+    if (frame->role == TLI_PARQUET_LIST || frame->role == TLI_PARQUET_MAP)
+        return tli_parquet_repeated(p, frame, e, below);
+    below->name = frame->role == TLI_PARQUET_MEMBERS ? e->name : frame->name;
+    if (frame->role == TLI_PARQUET_MEMBERS)
+        st = tli_parquet_member(p, frame, e, &node);
+    else
+        node = frame->node->children[frame->next - 1];
+    if (st == TL_OK)
+        st = tli_parquet_part(node, e, field, p->err);
+    if (st != TL_OK)
+        return st;
+    if (p->ids == NULL && !e->has_id)
+        return tli_parquet_refuse(p, below->name, TLI_PARQUET_NO_ID);
+    if (e->has_id && e->id != field->id)
+        return tli_parquet_refuse(p, below->name, "a column with another field id than the table has for it");
+    kind = node->format[0] == '+' ? node->format[1] : 0;
+    if (e->repetition == TLI_PARQUET_REPEATED || (kind != 0) != (e->type < 0) || !tli_parquet_fits(e, field))
+        return tli_parquet_refuse(p, below->name, "a column of another type than in the table");
+    below->node = node;
+    below->role = kind == 'l' ? TLI_PARQUET_LIST : kind == 'm' ? TLI_PARQUET_MAP : TLI_PARQUET_MEMBERS;
+    frame->required += field->required;
+    return TL_OK;
+}
+
+/* A column at the top: it is in the table once; a field of the file when there is no table. */
+TLI_FN tl_status tli_parquet_top(tli_parquet *p, const tli_parquet_element *e, int32_t id, const tl_field **field)
 {
     const tl_field *f;
-    if (!e->has_id)
-        return tli_parquet_refuse(p, e->name, "a column without a Parquet field id: other engines would read nulls");
-    f = tl_metadata_field_by_id(p->table, e->id);
-    if (f == NULL)
-        return tli_parquet_refuse(p, e->name, "a column that the table does not have");
-    if (!tl_span_equal(f->name, e->name))
-        return tli_parquet_refuse(p, e->name, "a column of another name than the table has for its field id");
-    if (e->repetition == TLI_PARQUET_REPEATED || !tli_parquet_fits(e, f))
+    if (p->table == NULL) {
+        tl_field *own = &p->fields[p->field_count++];
+        own->name = e->name;
+        own->id = id;
+        own->required = e->repetition == 0;
+        tli_parquet_own_type(e, own);
+        *field = own;
+        return TL_OK;
+    }
+    f = tl_metadata_field_by_id(p->table, id);
+    if (f == NULL || !tli_parquet_fits(e, f)) /* of uuid and fixed the schema does not tell */
         return tli_parquet_refuse(p, e->name, "a column of another type than in the table");
     if (p->seen[f - p->table->fields]++ != 0)
         return tli_parquet_bad(p, "a field id stands twice in the schema");
@@ -25861,62 +26000,123 @@ TLI_FN tl_status tli_parquet_match(tli_parquet *p, const tli_parquet_element *e,
     return TL_OK;
 }
 
-/* One element below the root at `depth`. */
-TLI_FN tl_status tli_parquet_element_at(tli_parquet *p, const tli_parquet_element *e, uint32_t depth)
+/* One element below the root, a child of a frame. Its own frame is the next one. */
+TLI_FN tl_status tli_parquet_element_at(tli_parquet *p, const tli_parquet_element *e, uint32_t index,
+                                        tli_parquet_frame *frame)
 {
+    tli_parquet_frame *below = frame + 1;
     const tl_field *field = NULL;
+    tl_field part;
     tl_status st = TL_OK;
     tli_parquet_leaf *leaf;
     if (e->name.data == NULL || e->repetition < 0 || e->repetition > 2 || e->children < 0
         || (e->type < 0) != (e->children > 0) || e->type > TLI_PARQUET_FIXED)
         return tli_parquet_bad(p, "an element of the schema is malformed");
-    if (depth == 0)
-        st = tli_parquet_match(p, e, &field);
+    TLI_FILL(&part, 0, sizeof part);
+    TLI_FILL(below, 0, sizeof *below);
+    part.id = e->has_id ? e->id : -1;
+    if (p->table != NULL)
+        st = tli_parquet_match(p, frame, e, &part, below);
+    else
+        tli_parquet_own_type(e, &part);
+    below->left = (uint32_t)e->children;
+    below->repeated = (uint8_t)(frame->repeated || e->repetition == TLI_PARQUET_REPEATED);
+    if (st == TL_OK && frame == p->frames)
+        st = tli_parquet_top(p, e, part.id, &field);
+    if (p->ids != NULL)
+        p->ids[index] = part.id;
     if (st != TL_OK || e->type < 0)
         return st;
-    if (!e->has_id)
-        return tli_parquet_refuse(p, e->name, "a column without a Parquet field id: other engines would read nulls");
+    if (field == NULL && !below->repeated) {
+        tl_field *kept = (tl_field *)tli_mem_take(p->out->store, sizeof *kept, p->err);
+        if (kept == NULL)
+            return p->err->status;
+        *kept = part;
+        field = kept;
+    }
     leaf = &p->leaves[p->leaf_count++];
     leaf->e = *e;
     leaf->field = field;
-    return TL_OK;
+    return st;
+}
+
+/* A group is through: all that the table requires in it came. */
+TLI_FN tl_status tli_parquet_through(tli_parquet *p, const tli_parquet_frame *frame)
+{
+    uint32_t required = 0;
+    int64_t i;
+    if (frame->node == NULL || frame->role != TLI_PARQUET_MEMBERS || frame == p->frames)
+        return TL_OK;
+    for (i = 0; i < frame->node->n_children; i++)
+        required += (frame->node->children[i]->flags & ARROW_FLAG_NULLABLE) == 0;
+    return frame->required >= required ? TL_OK : tli_parquet_refuse(p, frame->name, "a required column is missing");
+}
+
+/* What is to be known of the table, and room for what the schema of `count` elements says. */
+TLI_FN tl_status tli_parquet_prepare(tli_parquet *p, uint32_t count)
+{
+    tli_store *store = p->out->store;
+    tl_status st = TL_OK;
+    p->leaves = (tli_parquet_leaf *)tli_mem_take_array(store, count, sizeof *p->leaves, p->err);
+    p->frames = (tli_parquet_frame *)tli_mem_take_array(store, TLI_PARQUET_DEPTH, sizeof *p->frames, p->err);
+    if (p->leaves == NULL || p->frames == NULL)
+        return p->err->status;
+    if (p->table == NULL) {
+        p->fields = (tl_field *)tli_mem_take_array(store, count, sizeof *p->fields, p->err);
+        return p->fields == NULL ? p->err->status : TL_OK;
+    }
+    p->seen = (uint8_t *)tli_mem_take_array(store, p->table->field_count, 1, p->err);
+    if (p->seen == NULL)
+        return p->err->status;
+    st = tli_schema_of(store, p->table, &p->limits, &p->columns, p->err);
+    p->frames[0].node = p->columns;
+    return st;
+}
+
+TLI_FN tl_status tli_parquet_elements(tli_parquet *p, uint32_t count)
+{
+    uint32_t depth = 0, i;
+    tli_parquet_element e;
+    tl_status st = TL_OK;
+    for (i = 1; i < count && st == TL_OK; i++) {
+        tli_parquet_read_element(&p->t, &e);
+        if (tli_parquet_so_far(p) != TL_OK)
+            return TL_CORRUPT;
+        for (; st == TL_OK && depth != 0 && p->frames[depth].left == 0; depth--)
+            st = tli_parquet_through(p, &p->frames[depth]);
+        if (st == TL_OK && (p->frames[depth].left == 0 || depth + 1 == TLI_PARQUET_DEPTH))
+            return tli_parquet_bad(p, "a schema whose elements do not add up");
+        p->frames[depth].left--;
+        p->frames[depth].next++;
+        if (st == TL_OK)
+            st = tli_parquet_element_at(p, &e, i, &p->frames[depth]);
+        depth += e.type < 0;
+    }
+    for (; st == TL_OK && p->frames[depth].left == 0 && depth != 0; depth--)
+        st = tli_parquet_through(p, &p->frames[depth]);
+    return st == TL_OK && p->frames[depth].left != 0 ? tli_parquet_bad(p, "a schema whose elements do not add up")
+                                                     : st;
 }
 
 TLI_FN tl_status tli_parquet_read_schema(tli_parquet *p)
 {
-    uint32_t left[TLI_PARQUET_DEPTH], depth = 0, count, i;
+    uint32_t count, i;
     uint8_t type;
     tli_parquet_element e;
-    tl_status st = TL_OK;
+    tl_status st;
     p->t.at = p->schema;
     count = tli_thrift_list(&p->t, &type);
     if (type != TLI_THRIFT_STRUCT || count == 0)
         return tli_parquet_bad(p, "a schema without elements");
     if (count > p->limits.columns)
         return tli_err(p->err, TL_LIMIT, "limits.columns", TL_NO_POSITION);
-    p->leaves = (tli_parquet_leaf *)tli_mem_take_array(p->out->store, count, sizeof *p->leaves, p->err);
-    p->seen = (uint8_t *)tli_mem_take_array(p->out->store, (uint64_t)p->table->field_count + 1, 1, p->err);
-    if (p->leaves == NULL || p->seen == NULL)
-        return p->err->status;
+    st = tli_parquet_prepare(p, count);
+    if (st != TL_OK)
+        return st;
     tli_parquet_read_element(&p->t, &e);
-    left[0] = (uint32_t)TLI_MAX(e.children, 0);
-    for (i = 1; i < count && st == TL_OK; i++) {
-        tli_parquet_read_element(&p->t, &e);
-        while (depth != 0 && left[depth] == 0)
-            depth--;
-        if (tli_parquet_so_far(p) != TL_OK)
-            return TL_CORRUPT;
-        if (left[depth] == 0 || depth + 1 == TLI_PARQUET_DEPTH)
-            return tli_parquet_bad(p, "a schema whose elements do not add up");
-        left[depth]--;
-        st = tli_parquet_element_at(p, &e, depth);
-        if (e.type < 0 && st == TL_OK)
-            left[++depth] = (uint32_t)e.children;
-    }
-    for (i = 0; i <= depth && st == TL_OK; i++)
-        if (left[i] != 0)
-            return tli_parquet_bad(p, "a schema whose elements do not add up");
-    for (i = 0; i < p->table->field_count && st == TL_OK; i++)
+    p->frames[0].left = (uint32_t)TLI_MAX(e.children, 0);
+    st = tli_parquet_elements(p, count);
+    for (i = 0; p->table != NULL && i < p->table->field_count && st == TL_OK; i++)
         if (p->table->fields[i].required && !p->seen[i])
             st = tli_parquet_refuse(p, p->table->fields[i].name, "a required column is missing");
     return st;
@@ -25955,6 +26155,8 @@ TLI_FN void tli_parquet_statistics(tli_thrift *t, tli_parquet_chunk *c)
             c->high = tli_thrift_text(t, &f);
         else if (f.id == 6)
             c->low = tli_thrift_text(t, &f);
+        else if (f.id == 9)
+            c->nans = tli_thrift_int(t, &f, -1);
         else {
             if (f.id == 7)
                 c->exact_high = f.type == TLI_THRIFT_TRUE;
@@ -25990,7 +26192,7 @@ TLI_FN tl_status tli_parquet_read_chunk(tli_parquet *p, tli_parquet_chunk *c, tl
     tli_thrift_field f = tli_parquet_first();
     TLI_FILL(c, 0, sizeof *c);
     TLI_FILL(x, 0, sizeof *x);
-    c->values = c->size = c->data = c->dictionary = c->nulls = -1;
+    c->values = c->size = c->data = c->dictionary = c->nulls = c->nans = -1;
     x->offset[0] = x->offset[1] = -1;
     while (tli_thrift_next(&p->t, &f)) {
         int which = f.id < 6;
@@ -26010,8 +26212,8 @@ TLI_FN tl_status tli_parquet_read_chunk(tli_parquet *p, tli_parquet_chunk *c, tl
     }
     if (tli_parquet_so_far(p) != TL_OK)
         return TL_CORRUPT;
-    if (c->values < 0 || c->size < 0 || c->nulls > c->values || c->data < 0 || (uint64_t)c->data > p->file_size
-        || (uint64_t)c->size > p->file_size)
+    if (c->values < 0 || c->size < 0 || c->nulls > c->values || c->nans > c->values || c->data < 0
+        || (uint64_t)c->data > p->file_size || (uint64_t)c->size > p->file_size)
         return tli_parquet_bad(p, "a column chunk whose numbers are impossible");
     return TL_OK;
 }
@@ -26087,6 +26289,10 @@ TLI_FN tl_status tli_parquet_merge(tli_parquet *p, tli_parquet_leaf *leaf, const
         leaf->no_nulls = 1;
     else
         leaf->nulls += (uint64_t)c->nulls;
+    if (c->nans < 0 || (leaf->e.type != TLI_PARQUET_FLOAT && leaf->e.type != TLI_PARQUET_DOUBLE))
+        leaf->no_nans = 1;
+    else
+        leaf->nans += (uint64_t)c->nans;
     if (leaf->field == NULL || c->nulls == c->values) /* nothing but nulls: no bound's business */
         return TL_OK;
     st = tli_parquet_keep(p, leaf->field, &leaf->lower, &leaf->no_lower,
@@ -26123,8 +26329,10 @@ TLI_FN tl_status tli_parquet_read_groups(tli_parquet *p)
     tl_status st = TL_OK;
     p->t.at = p->groups;
     p->group_count = tli_thrift_list(&p->t, &type);
-    if (p->group_count == 0 || type != TLI_THRIFT_STRUCT || p->rows <= 0 || p->leaf_count == 0)
+    if (p->table != NULL && (p->group_count == 0 || p->rows == 0))
         return tli_parquet_refuse(p, tli_text_span(NULL, 0), "a file without rows");
+    if (type != TLI_THRIFT_STRUCT || p->rows < 0 || p->leaf_count == 0)
+        return tli_parquet_bad(p, "a file without columns, or of no number of rows");
     p->splits = (int64_t *)tli_mem_take_array(p->out->store, p->group_count, sizeof *p->splits, p->err);
     p->indexes = (tli_parquet_index *)tli_mem_take_array(p->out->store, (uint64_t)p->group_count * p->leaf_count,
                                                          sizeof *p->indexes, p->err);
@@ -26173,7 +26381,7 @@ TLI_FN tl_status tli_parquet_partition(tli_parquet *p)
     int64_t ends[2] = {0, 0};
     uint32_t i;
     int k;
-    if (!m->partitioned)
+    if (m == NULL || !m->partitioned)
         return TL_OK;
     if (m->transform != TL_TRANSFORM_HOUR && m->transform != TL_TRANSFORM_DAY && m->transform != TL_TRANSFORM_MONTH)
         return tli_parquet_refuse(p, m->partition_name, "a partition spec that is neither hour, day nor month");
@@ -26229,27 +26437,32 @@ TLI_FN void tli_parquet_sort(tl_column *columns, size_t count)
 TLI_FN tl_status tli_parquet_columns(tli_parquet *p)
 {
     tl_column *columns = (tl_column *)tli_mem_take_array(p->out->store, p->leaf_count, sizeof *columns, p->err);
-    uint32_t i;
+    uint32_t i, count = 0;
     if (columns == NULL)
         return p->err->status;
     for (i = 0; i < p->leaf_count; i++) {
         const tli_parquet_leaf *leaf = &p->leaves[i];
-        tl_column *c = &columns[i];
+        tl_column *c = &columns[count];
+        if (!leaf->e.has_id) /* there is no table, which would have refused it */
+            continue;
+        count++;
         c->field_id = leaf->e.id;
         c->has_size = c->has_values = 1;
         c->size = leaf->size;
         c->values = leaf->values;
         c->has_nulls = (uint8_t)!leaf->no_nulls;
         c->nulls = leaf->no_nulls ? 0 : leaf->nulls;
+        c->has_nans = (uint8_t)!leaf->no_nans;
+        c->nans = leaf->no_nans ? 0 : leaf->nans;
         c->lower = leaf->no_lower ? tli_text_span(NULL, 0) : leaf->lower;
         c->upper = leaf->no_upper ? tli_text_span(NULL, 0) : leaf->upper;
     }
-    tli_parquet_sort(columns, p->leaf_count);
-    for (i = 1; i < p->leaf_count; i++)
+    tli_parquet_sort(columns, count);
+    for (i = 1; i < count; i++)
         if (columns[i].field_id == columns[i - 1].field_id)
             return tli_parquet_bad(p, "a field id stands twice in the schema");
     p->out->file.columns = columns;
-    p->out->file.column_count = p->leaf_count;
+    p->out->file.column_count = count;
     return TL_OK;
 }
 
@@ -26363,7 +26576,7 @@ TLI_FN tl_status tli_parquet_footer(tli_parquet *p)
 /* ---- all of it ---- */
 
 /* Finds FileMetaData in the tail. */
-TLI_FN tl_status tli_parquet_frame(tli_parquet *p)
+TLI_FN tl_status tli_parquet_find_meta(tli_parquet *p)
 {
     uint64_t need;
     if (p->tail_size < 8 && p->file_size > p->tail_size) {
@@ -26418,7 +26631,7 @@ TLI_FN tl_status tli_parquet_read_top(tli_parquet *p)
 
 TLI_FN tl_status tli_parquet_read_all(tli_parquet *p)
 {
-    tl_status st = tli_parquet_frame(p);
+    tl_status st = tli_parquet_find_meta(p);
     if (st == TL_OK)
         st = tli_parquet_read_top(p);
     if (st == TL_OK)
@@ -26467,10 +26680,14 @@ TL_API tl_status tl_parquet_data_file(tl_parquet *parquet, const tl_metadata *ta
     parquet->file.file.size = file_size;
     st = tli_parquet_read_all(&p);
     parquet->file.file.records = st == TL_OK ? (uint64_t)p.rows : 0;
-    parquet->file.file.has_sort_order_id = (uint8_t)(p.options->sorted && table->default_sort_order_id > 0
-                                                     && table->default_sort_order_id <= INT32_MAX);
-    if (parquet->file.file.has_sort_order_id)
+    parquet->row_groups = p.group_count;
+    parquet->fields = p.fields;
+    parquet->field_count = p.field_count;
+    if (p.options->sorted && table != NULL && table->default_sort_order_id > 0
+        && table->default_sort_order_id <= INT32_MAX) {
+        parquet->file.file.has_sort_order_id = 1;
         parquet->file.file.sort_order_id = (int32_t)table->default_sort_order_id;
+    }
     return st;
 }
 
@@ -34025,6 +34242,7 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_PARQUET_OPTIONAL
 #undef TLI_PARQUET_REPEATED
 #undef TLI_PARQUET_DEPTH
+#undef TLI_PARQUET_NO_ID
 #undef TLI_FEATURES_DEPTH
 #undef TLI_TSFIELD_DEPTH
 #undef TLI_TSFIELD_FRAMES

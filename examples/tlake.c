@@ -1543,6 +1543,7 @@ static int command_dump(void)
         code = strcmp(arguments.as, "ipc") == 0    ? dump_ipc(&in)
 #ifdef TLAKE_TABLES
                : strcmp(arguments.as, "avro") == 0 ? dump_avro(&in)
+               : strcmp(arguments.as, "parquet") == 0 ? dump_parquet(&in)
 #endif
                : strcmp(arguments.as, "json") == 0 ? dump_json(&in)
                                                    : dump_zstd(&in);
@@ -1559,7 +1560,7 @@ static int command_dump(void)
 #endif
 #ifdef TLAKE_TABLES
 #define COMMANDS "head dump open latest plan watch create append set probe cost protocol add-columns doctor"
-#define FORMATS "ipc avro json zstd"
+#define FORMATS "ipc avro parquet json zstd"
 #else
 #define COMMANDS "head dump cost"
 #define FORMATS "ipc json zstd"
@@ -1584,7 +1585,8 @@ static const char help_all[] =
     "  add-columns URL name:type...              adds nullable columns to it\n"
     "  head FILE                                 what a head says\n"
     "  head FILE --recode arrow|json --out F     writes it with that codec\n"
-    "  dump --as ipc|avro|json|zstd FILE         an Arrow stream, an Avro container, checked JSON, a zstd frame\n"
+    "  dump --as ipc|avro|parquet|json|zstd FILE an Arrow stream, an Avro container, a Parquet file's footer, checked\n"
+    "                                            JSON, a zstd frame\n"
     "\n"
     "FILE may be - (standard input). URL is a folder, or file://, s3://, az://, gs://, https://, http://\n"
     "(" WITH_CURL ").\n"
@@ -1668,11 +1670,14 @@ static const char help_log[] =
     "             '{\"List\":{\"elements\":{\"name\":\"item\",\"nullable\":true,\"data_type\":\"Utf8\"}}}'.\n";
 
 static const char help_dump[] =
-    "usage: tlake dump --as ipc|avro|json|zstd FILE [--json]\n"
+    "usage: tlake dump --as ipc|avro|parquet|json|zstd FILE [--json]\n"
     "\n"
     "  --as ipc     an Arrow IPC stream; with --json {\"schema\":FIELDS,\"metadata\":{},\"rows\":[{}]}, types and\n"
     "               values as `tlake head` has them\n"
     "  --as avro    an Avro container file: {\"schema\":..,\"metadata\":{},\"rows\":[{}]}\n"
+    "  --as parquet what the footer of a Parquet file says: rows, row groups, columns, and what a table's entry of it\n"
+    "               holds; with --json {\"rows\",\"row_groups\",\"columns\":[{\"name\",\"field_id\",\"type\",\n"
+    "               \"required\"}],\"data_file\":FILE}, FILE as in `tlake open --json`\n"
     "  --as json    checks JSON strictly, and prints it without white space\n"
     "  --as zstd    the content of zstd frames, as it is\n";
 

@@ -167,11 +167,12 @@ static int load_table(lake_world *w, tl_load *load, int64_t max_age_ms)
 
 /* ---- files and their statistics ---- */
 
-/* Statistics by file: rows[start[f]] .. rows[start[f + 1]] are the rows of file f in the view. */
+/* Statistics by file: rows[start[f]] .. rows[start[f + 1]] are the rows of file f in the view; or of one file alone. */
 typedef struct statistics {
     tl_columns columns;
     size_t *start;
     size_t *rows;
+    const tl_column *alone;
 } statistics;
 
 static tl_status statistics_of(statistics *s, tl_table *version, size_t files, tl_error *err)
@@ -179,8 +180,8 @@ static tl_status statistics_of(statistics *s, tl_table *version, size_t files, t
     size_t i, sum = 0;
     tl_column c;
     tl_status st = tl_head_columns(&version->head, TL_COLUMNS_ALL, &s->columns, err);
-    memset(&s->start, 0, sizeof s->start);
-    s->rows = NULL;
+    s->start = s->rows = NULL;
+    s->alone = NULL;
     if (st != TL_OK)
         return st;
     s->start = (size_t *)calloc(files + 2, sizeof *s->start);
@@ -228,7 +229,10 @@ static void json_map(const statistics *s, size_t file, const char *name, int whi
         tl_column c;
         uint64_t count = 0;
         int has;
-        tl_columns_get(&s->columns, s->rows[i], &c);
+        if (s->alone != NULL)
+            c = s->alone[i];
+        else
+            tl_columns_get(&s->columns, s->rows[i], &c);
         has = which == 0   ? (count = c.size, c.has_size)
               : which == 1 ? (count = c.values, c.has_values)
               : which == 2 ? (count = c.nulls, c.has_nulls)
@@ -1002,4 +1006,100 @@ static int dump_avro(const input *in)
     }
     free(a);
     return st == TL_OK ? EXIT_DONE : fail_status(&err);
+}
+
+/* ---- dump --as parquet ---- */
+
+static void put_iceberg_type(const tl_field *f)
+{
+    static const char *const names[] = {"other", "boolean", "int", "long", "float", "double", "decimal", "date", "time",
+        "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "string", "uuid", "fixed", "binary"};
+    puts_(names[f->type]);
+    if (f->type != TL_ICEBERG_DECIMAL && f->type != TL_ICEBERG_FIXED)
+        return;
+    put_char(f->type == TL_ICEBERG_FIXED ? '[' : '(');
+    put_signed(f->precision);
+    if (f->type == TL_ICEBERG_DECIMAL) {
+        puts_(", ");
+        put_signed(f->scale);
+    }
+    put_char(f->type == TL_ICEBERG_FIXED ? ']' : ')');
+}
+
+static void json_parquet(const tl_parquet *p)
+{
+    size_t start[2] = {0, 0};
+    statistics s;
+    uint32_t i;
+    memset(&s, 0, sizeof s);
+    s.start = start;
+    s.alone = p->file.columns;
+    start[1] = p->file.column_count;
+    puts_("{\"rows\":");
+    put_number(p->file.file.records);
+    puts_(",\"row_groups\":");
+    put_number(p->row_groups);
+    puts_(",\"columns\":[");
+    for (i = 0; i < p->field_count; i++) {
+        const tl_field *f = &p->fields[i];
+        puts_(i == 0 ? "{\"name\":" : ",{\"name\":");
+        put_json(f->name);
+        json_optional("field_id", f->id >= 0, f->id);
+        puts_(",\"type\":\"");
+        put_iceberg_type(f);
+        puts_(f->required ? "\",\"required\":true}" : "\",\"required\":false}");
+    }
+    puts_("],\"data_file\":");
+    json_file(&p->file.file, &s, 0);
+    puts_("}\n");
+}
+
+static void show_parquet(const tl_parquet *p)
+{
+    uint32_t i;
+    size_t k;
+    heading(object_name());
+    puts_(": Parquet, ");
+    plural(p->file.file.records, "row");
+    puts_(" in ");
+    plural(p->row_groups, "row group");
+    puts_("\n");
+    for (i = 0; i < p->field_count; i++) {
+        const tl_field *f = &p->fields[i];
+        const tl_column *c = NULL;
+        for (k = 0; k < p->file.column_count; k++)
+            if (p->file.columns[k].field_id == f->id)
+                c = &p->file.columns[k];
+        puts_("  ");
+        put_shown(f->name.data, f->name.size);
+        put_char(' ');
+        put_iceberg_type(f);
+        puts_(f->required ? "" : "?");
+        if (f->id < 0)
+            puts_(", no field id");
+        if (c != NULL && c->has_nulls) {
+            puts_(", ");
+            plural(c->nulls, "null");
+        }
+        if (c != NULL) {
+            puts_(", ");
+            plural(c->size, "byte");
+        }
+        puts_("\n");
+    }
+}
+
+static int dump_parquet(const input *in)
+{
+    tl_parquet p;
+    tl_error err;
+    int code = EXIT_DONE;
+    if (tl_parquet_data_file(&p, NULL, tl_text(arguments.file), in->data, in->size, in->size, NULL, &err) != TL_OK)
+        code = fail_status(&err);
+    else if (arguments.json)
+        json_parquet(&p);
+    else
+        show_parquet(&p);
+    tl_parquet_free(&p);
+    return code;
 }

@@ -198,6 +198,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_again(&p, whole);
     }
     tl_parquet_free(&p);
+    st = tl_parquet_data_file(&p, NULL, tl_text("p"), data + 2, size - 2, whole, &o, &err); /* of no table */
+    TIMELAKE_ASSERT(st != TL_OK || (p.field_count > 0 && p.fields[0].name.data != NULL));
+    tl_parquet_free(&p);
     TIMELAKE_ASSERT(memory.live == 0);
     check_written(data, size);
     return 0;

@@ -446,6 +446,25 @@ static void real_statistics(void)
     one_end(&o);
 }
 
+/* The reader of footers counts NaNs where a file does. */
+static void nans_are_counted(void)
+{
+    static const uint64_t values[4] = {UINT64_C(0x7ff8000000000000), 0, UINT64_C(0xfff8000000000001), 0};
+    tl_span key = tl_text("PARQUET:field_id"), id = tl_text("3");
+    tl_parquet p;
+    one o;
+    one_begin(&o, "g", 0, values, 4);
+    CHECK_INT(tli_arrow_schema_metadata(o.store, o.schema->children[0], &key, &id, 1, NULL), TL_OK);
+    CHECK_STATUS(one_write(&o), TL_OK, &o.err);
+    CHECK_STATUS(tl_parquet_data_file(&p, NULL, tl_text("p"), o.out.data, o.out.size, o.out.size, NULL, &o.err), TL_OK,
+                 &o.err);
+    CHECK(p.file.column_count == 1 && p.file.columns[0].field_id == 3 && p.file.columns[0].values == 4);
+    CHECK(p.file.columns[0].has_nans && p.file.columns[0].nans == 2 && p.file.columns[0].nulls == 0);
+    CHECK(p.field_count == 1 && p.fields[0].type == TL_ICEBERG_DOUBLE && p.fields[0].required);
+    tl_parquet_free(&p);
+    one_end(&o);
+}
+
 static void orders(void)
 {
     static const struct {
@@ -501,7 +520,8 @@ static void every_allocation_failed_in_turn(void)
 
 static const tl_test_case cases[] = {
     TL_TEST(pages_hold_the_values), TL_TEST(last_values_as_timelake_wrote_them), TL_TEST(refusals),
-    TL_TEST(nulls_in_dictionaries), TL_TEST(real_statistics), TL_TEST(orders),
+    TL_TEST(nulls_in_dictionaries), TL_TEST(real_statistics), TL_TEST(nans_are_counted),
+    TL_TEST(orders),
     TL_TEST(every_allocation_failed_in_turn),
 };
 TL_TEST_MAIN(cases)

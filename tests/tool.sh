@@ -62,7 +62,7 @@ run 2 head --out b a; says err '--recode and --out go together'
 run 2 head --recode xml --out b a; says err '--recode must be arrow or json'
 run 2 head --recode; says err '--recode must be'
 run 2 dump a; says err '--as must be'
-run 2 dump --as parquet a; says err '--as must be'
+run 2 dump --as orc a; says err '--as must be'
 run 2 dump --as ipc --recode json --out b a; says err '--recode'
 run 2 head --json; says out '{"error":{"code":"usage","message":"a file or URL is missing","key":"","position":null}}'
 
@@ -286,6 +286,11 @@ if "$tlake" open --help >/dev/null 2>&1; then
     list=$(ls "$here"/data/warehouse/wh/iot/trucks/metadata/snap-4100866148750645656-*.avro)
     run 0 dump --as avro "$list"; says out '"manifest_length":3978'; says out '"parent-snapshot-id":"9169565411145962228"'
     run 1 dump --as avro "$heads/zoo.arrow.head"; says err 'not an Avro file (corrupt, byte 0)'
+    file=$(ls "$here"/data/warehouse/wh/iot/types/data/time_day=2026-01-01/*.parquet | head -n 1)
+    run 0 dump --as parquet "$file"; says out 'Parquet, 12 rows in 1 row group'; says out 'dec38 decimal(38, 10)?, 3 nulls'
+    run 0 dump --as parquet --json "$file"; says out '{"rows":12,"row_groups":1,"columns":[{"name":"time","field_id":1,'
+    says out '"null_counts":{"1":0,"2":0,"3":0,"4":3,'; says out '"type":"fixed[16]","required":false}'
+    run 1 dump --as parquet "$heads/zoo.arrow.head"; says err 'not a Parquet file (corrupt'; empty out
 else
     echo "skipped: tool: opening tables: folders are read on POSIX systems only"
 fi
