@@ -1,18 +1,23 @@
-/* Commits on a table in a folder, told line by line. Usage: commit_tool LOCATION (file:///...)
+/* Commits on a table, told line by line. Usage: commit_tool LOCATION [TIMEOUT-MS]    (file:///..., with -DTL_HAVE_CURL
+   also s3://... and the others; endpoint and keys from the environment)
 
    What a change is about, any number of lines:
        file PATH SIZE RECORDS PARTITION|- SPLIT,SPLIT...|-
+       body PATH                                               of the file before: uploaded with the commit, from here
        col ID SIZE VALUES NULLS|- LOWER-HEX|- UPPER-HEX|-     statistics of the file before
        remove PATH
        prop KEY VALUE|-
        column NAME TYPE REQUIRED                               of a table to be created
-   Then what it is, which answers `ok VERSION FILES ATTEMPTS SNAPSHOT` or `error STATUS TEXT`:
+   Then what it is, which answers `ok VERSION FILES ATTEMPTS SNAPSHOT DUPLICATE` or `error STATUS: TEXT`:
        create TIME-COLUMN|- SERIES-KEY|- | append BATCH|- | replace | delete | set | index PATH|-
-   load head|chain: opens the newest version, the base from then on, which a commit replaces by its own.
-   parquet FILE TAIL: what the last TAIL bytes of a Parquet file (0: all) say of it for the base: a line `file` and
-   lines `col` as above, then `footer SIZE` and that many bytes as hex; or `refused STATUS: TEXT: COLUMN`.
-   publish: writes hint and head; answers `ok HEAD HINT`. */
+   load head|chain: opens the newest version, the base from then on, which a commit replaces by its own; answers
+   `ok VERSION head|chain FILES`.
+   parquet URL TAIL [PATH]: what the last TAIL bytes (0: all) of the Parquet file URL, which is read from PATH when it is
+   not there yet, say of it for the base: a line `file` and lines `col` as above, then `footer SIZE` and that many bytes as hex; or `refused STATUS: TEXT: COLUMN`.
+   publish: writes hint and head; answers `ok HEAD HINT`. requests: answers `ok` and how many went out over HTTP. */
+#ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +27,19 @@
 #include "../../timelake.h"
 #define TIMELAKE_FS_IMPLEMENTATION
 #include "../../adapters/timelake_fs.h"
+#ifdef TL_HAVE_CURL
+#define TIMELAKE_HTTP_IMPLEMENTATION
+#include "../../adapters/timelake_http.h"
+#define TIMELAKE_CURL_IMPLEMENTATION
+#include "../../adapters/timelake_curl.h"
+#endif
 
 enum { LINE = 4096, MOST = 512, WORDS = 8 };
 
 typedef struct change_texts {
     char lines[MOST][LINE]; /* what the change points into */
     char bounds[MOST][2][256];
+    char *bodies[MOST];
     tl_data_file files[MOST];
     tl_column columns[MOST];
     int64_t splits[MOST];
@@ -39,6 +51,10 @@ typedef struct change_texts {
 
 static change_texts t;
 static tl_fs fs;
+#ifdef TL_HAVE_CURL
+static tl_http_store http;
+static tl_curl *curl; /* NULL: a folder */
+#endif
 static tl_lake lake;
 static tl_table *base;
 
@@ -99,23 +115,69 @@ static void take_column(char **word)
     t.files[t.file_count - 1].column_count++;
 }
 
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    char *bytes;
+    long n;
+    if (f == NULL || fseek(f, 0, SEEK_END) != 0 || (n = ftell(f)) < 0 || fseek(f, 0, SEEK_SET) != 0)
+        exit(3);
+    bytes = (char *)malloc((size_t)n + 1);
+    if (bytes == NULL || fread(bytes, 1, (size_t)n, f) != (size_t)n)
+        exit(3);
+    fclose(f);
+    *size = (size_t)n;
+    return bytes;
+}
+
+static void take_body(char **word)
+{
+    size_t i = t.file_count - 1;
+    t.bodies[i] = read_file(word[1], &t.files[i].body.size);
+    t.files[i].body.data = t.bodies[i];
+}
+
+static tl_status run(tl_op *op)
+{
+#ifdef TL_HAVE_CURL
+    if (curl != NULL)
+        return tl_curl_run(curl, op);
+#endif
+    return tl_fs_run(&fs, op);
+}
+
+static void print_error(tl_status st, const tl_op *op)
+{
+    tl_span said = tl_op_error_store(op);
+    printf("error %s: %s: %.*s\n", tl_status_text(st), tl_op_error(op)->text, (int)said.size,
+           said.data != NULL ? said.data : "");
+}
+
+static size_t files_of_base(void)
+{
+    tl_files files;
+    files.count = 0;
+    if (base->has_files)
+        (void)tl_head_files(&base->head, &files, NULL);
+    return files.count;
+}
+
 static void finish(tl_commit *c)
 {
-    tl_status st = tl_fs_run(&fs, &c->op);
+    tl_status st = run(&c->op);
+    size_t i;
     if (st == TL_OK) {
-        tl_files files;
-        files.count = 0;
         tl_table_drop(base);
         base = tl_table_keep(c->table);
-        if (base->has_files)
-            (void)tl_head_files(&base->head, &files, NULL);
-        printf("ok %llu %zu %u %lld\n", (unsigned long long)c->version, files.count, c->attempts,
-               (long long)c->snapshot_id);
+        printf("ok %llu %zu %u %lld %u\n", (unsigned long long)c->version, files_of_base(), c->attempts,
+               (long long)c->snapshot_id, c->duplicate);
     } else {
-        printf("error %s %s\n", tl_status_text(st), tl_op_error(&c->op)->text);
+        print_error(st, &c->op);
     }
     if (tl_op_end(&c->op) != TL_OK)
         abort();
+    for (i = 0; i < t.file_count; i++)
+        free(t.bodies[i]);
     memset(&t, 0, sizeof t);
 }
 
@@ -166,13 +228,14 @@ static void load(const char *location, int no_head)
     o.no_head = (uint8_t)no_head;
     tl_lake_forget(&lake, tl_text(location));
     tl_load_begin(&l, &lake, tl_text(location), &o);
-    st = tl_fs_run(&fs, &l.op);
+    st = run(&l.op);
     if (st == TL_OK) {
         tl_table_drop(base);
         base = tl_table_keep(l.table);
-        printf("ok %llu %s\n", (unsigned long long)base->version, base->source == TL_FROM_HEAD ? "head" : "chain");
+        printf("ok %llu %s %zu\n", (unsigned long long)base->version, base->source == TL_FROM_HEAD ? "head" : "chain",
+               files_of_base());
     } else {
-        printf("error %s %s\n", tl_status_text(st), tl_op_error(&l.op)->text);
+        print_error(st, &l.op);
     }
     if (tl_op_end(&l.op) != TL_OK)
         abort();
@@ -182,10 +245,10 @@ static void publish(void)
 {
     tl_publish p;
     tl_publish_begin(&p, &lake, base);
-    if (tl_fs_run(&fs, &p.op) == TL_OK)
+    if (run(&p.op) == TL_OK)
         printf("ok %d %d\n", p.head_written, p.hint_written);
     else
-        printf("error %s\n", tl_op_error(&p.op)->text);
+        print_error(tl_op_status(&p.op), &p.op);
     if (tl_op_end(&p.op) != TL_OK)
         abort();
 }
@@ -227,24 +290,19 @@ static void print_parquet(const tl_parquet *p)
     printf("\n");
 }
 
-static void parquet(const char *url, uint64_t tail)
+static void parquet(const char *url, uint64_t tail, const char *path)
 {
-    FILE *f = fopen(url + strlen("file://"), "rb");
+    size_t whole;
+    char *all = read_file(strcmp(path, "-") == 0 ? url + strlen("file://") : path, &whole), *bytes;
     tl_parquet p;
     tl_error err;
-    char *bytes;
-    size_t size;
-    uint64_t whole;
-    if (f == NULL || fseek(f, 0, SEEK_END) != 0)
-        exit(3);
-    whole = (uint64_t)ftell(f);
     tail = tail == 0 || tail > whole ? whole : tail;
     bytes = (char *)malloc((size_t)tail); /* no more than is said: the sanitizer sees what lies outside */
-    if (bytes == NULL || fseek(f, -(int64_t)tail, SEEK_END) != 0)
+    if (bytes == NULL)
         exit(3);
-    size = fread(bytes, 1, (size_t)tail, f);
-    fclose(f);
-    if (tl_parquet_data_file(&p, &base->metadata, tl_text(url), bytes, size, whole, NULL, &err) == TL_OK)
+    memcpy(bytes, all + whole - tail, (size_t)tail);
+    free(all);
+    if (tl_parquet_data_file(&p, &base->metadata, tl_text(url), bytes, (size_t)tail, whole, NULL, &err) == TL_OK)
         print_parquet(&p);
     else
         printf("refused %s: %s: %.*s\n", tl_status_text(err.status), err.text, (int)p.column.size,
@@ -271,46 +329,90 @@ static void split(char *line, char **word)
         word[n++] = none;
 }
 
+/* A line about a change; 0: it is a command. */
+static int take(char **word)
+{
+    if (strcmp(word[0], "file") == 0) {
+        take_file(word);
+    } else if (strcmp(word[0], "body") == 0) {
+        take_body(word);
+    } else if (strcmp(word[0], "col") == 0) {
+        take_column(word);
+    } else if (strcmp(word[0], "remove") == 0) {
+        t.removed[t.removed_count++] = tl_text(word[1]);
+    } else if (strcmp(word[0], "prop") == 0) {
+        t.properties[t.property_count].key = tl_text(word[1]);
+        t.properties[t.property_count++].value = span_or_absent(word[2]);
+    } else if (strcmp(word[0], "column") == 0) {
+        t.fields[t.field_count].name = tl_text(word[1]);
+        t.fields[t.field_count].type = tl_text(word[2]);
+        t.fields[t.field_count++].required = (uint8_t)(word[3][0] == '1');
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
+static void command(const char *location, char **word)
+{
+    t.line_count--; /* only what a change points into is kept */
+    if (strcmp(word[0], "load") == 0)
+        load(location, strcmp(word[1], "chain") == 0);
+    else if (strcmp(word[0], "publish") == 0)
+        publish();
+    else if (strcmp(word[0], "parquet") == 0)
+        parquet(word[1], strtoull(word[2], NULL, 10), word[3]);
+#ifdef TL_HAVE_CURL
+    else if (strcmp(word[0], "requests") == 0)
+        printf("ok %llu\n", (unsigned long long)tl_curl_requests(curl));
+#endif
+    else
+        commit(location, word);
+    fflush(stdout);
+}
+
+static void store_open(const char *location, const char *timeout)
+{
+    tl_fs_options fo;
+    memset(&fo, 0, sizeof fo);
+    fo.no_sync = 1;
+    tl_fs_open(&fs, &fo);
+#ifdef TL_HAVE_CURL
+    if (strncmp(location, "file:", 5) != 0) {
+        tl_curl_options co;
+        memset(&co, 0, sizeof co);
+        co.timeout_ms = timeout != NULL ? atoi(timeout) : 0;
+        tl_http_init(&http, tl_http_scheme(tl_text(location)));
+        tl_http_environment(&http);
+        curl = tl_curl_open(&http, &co);
+    }
+#else
+    (void)location;
+    (void)timeout;
+#endif
+}
+
 int main(int argc, char **argv)
 {
     tl_lake_options o;
-    tl_fs_options fo;
     char *word[WORDS];
     memset(&o, 0, sizeof o);
-    memset(&fo, 0, sizeof fo);
-    fo.no_sync = 1;
-    if (argc != 2 || !tl_fs_random(o.seed, sizeof o.seed) || tl_lake_init(&lake, &o) != TL_OK)
+    if (argc < 2 || !tl_fs_random(o.seed, sizeof o.seed) || tl_lake_init(&lake, &o) != TL_OK)
         return 2;
-    tl_fs_open(&fs, &fo);
+    store_open(argv[1], argv[2]);
     while (t.line_count < MOST && fgets(t.lines[t.line_count], LINE, stdin) != NULL) {
         split(t.lines[t.line_count++], word);
-        if (strcmp(word[0], "file") == 0) {
-            take_file(word);
-        } else if (strcmp(word[0], "col") == 0) {
-            take_column(word);
-        } else if (strcmp(word[0], "remove") == 0) {
-            t.removed[t.removed_count++] = tl_text(word[1]);
-        } else if (strcmp(word[0], "prop") == 0) {
-            t.properties[t.property_count].key = tl_text(word[1]);
-            t.properties[t.property_count++].value = span_or_absent(word[2]);
-        } else if (strcmp(word[0], "column") == 0) {
-            t.fields[t.field_count].name = tl_text(word[1]);
-            t.fields[t.field_count].type = tl_text(word[2]);
-            t.fields[t.field_count++].required = (uint8_t)(word[3][0] == '1');
-        } else {
-            if (strcmp(word[0], "load") == 0)
-                load(argv[1], strcmp(word[1], "chain") == 0);
-            else if (strcmp(word[0], "publish") == 0)
-                publish();
-            else if (strcmp(word[0], "parquet") == 0)
-                parquet(word[1], strtoull(word[2], NULL, 10));
-            else
-                commit(argv[1], word);
-            fflush(stdout);
-        }
+        if (!take(word))
+            command(argv[1], word);
     }
     tl_table_drop(base);
     tl_lake_free(&lake);
+#ifdef TL_HAVE_CURL
+    if (curl != NULL) {
+        tl_curl_close(curl);
+        tl_http_close(&http);
+    }
+#endif
     tl_fs_close(&fs);
     return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tables that our commits make, read by others: DuckDB's iceberg_scan, PyIceberg's StaticTable and timelake-format.
 
-Usage: commits.py [COMMIT-TOOL [TLAKE]]     (default: those in build/interop; the peer is built)
+Usage: commits.py     (run by tests/interop/run, which builds what it needs; commits_over.py does the same over servers)
 
 Data files are real: pyarrow and DuckDB write them, PyIceberg says what an entry holds of their footers, and what we make of
 the footers has to be that; the crate parquet reads the footers that we make for heads. After each kind of change, and
@@ -16,6 +16,7 @@ import json
 import logging
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -38,8 +39,6 @@ import peers
 warnings.filterwarnings("ignore")
 logging.disable(logging.WARNING)
 BUILD = os.path.join(peers.TOP, "build", "interop")
-TOOL = sys.argv[1] if len(sys.argv) > 1 else os.path.join(BUILD, "commit")
-TLAKE = sys.argv[2] if len(sys.argv) > 2 else os.path.join(BUILD, "stored")
 COMMITS = 200
 UTC = dt.timezone.utc
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=UTC)
@@ -67,13 +66,52 @@ COLUMNS = [("time", "timestamptz", 1, pa.timestamp("us", "UTC")), ("truck", "int
 INGEST = ("_ingest_ts", "timestamptz", 1, pa.timestamp("us", "UTC"))
 
 
-class Writer:
-    """The process of ours that commits."""
+class Folder:
+    """Tables in folders. What lies elsewhere, commits_over.py says."""
+    tool, tlake = os.path.join(BUILD, "commit"), os.path.join(BUILD, "stored")
+    remote, env, properties, timeout, pause = False, None, {}, (), 0.001
 
-    def __init__(self, place, partitioned):
-        self.place, self.url, self.partitioned = place, "file://" + place, partitioned
-        self.process = subprocess.Popen([TOOL, self.url], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
+    def url(self, place):
+        return "file://" + place
+
+    def readable(self, place):
+        """The table for those who read it by its place."""
+        return place
+
+    def append_theirs(self, place, number):
+        """Timelake commits: the version, and the rows that are there now."""
+        said = subprocess.run([peers.PEER, "append", place, "1", str(number)], stdout=subprocess.PIPE, text=True)
+        return int(said.stdout.split()[0]), [((number * 10 + i) / 2, (number * 10 + i) % 4, "site %d" % ((number * 10 + i) % 5))
+                                             for i in range(10)]
+
+    def copy(self, place, url, name):
+        """Copies an object of the table to another name; the copy's URL."""
+        shutil.copy(url[len("file://"):], os.path.join(place, name))
+        return "file://%s/%s" % (place, name)
+
+    def writers(self, place, count, batches):
+        """So many processes of Timelake's that append; the rows they will have made."""
+        firsts = [100000 + 1000 * k for k in range(count)]
+        return [subprocess.Popen([peers.PEER, "append", place, str(batches), str(first)], stdout=subprocess.DEVNULL)
+                for first in firsts], [((k * 10 + i) / 2, (k * 10 + i) % 4, "site %d" % ((k * 10 + i) % 5))
+                                       for first in firsts for k in range(first, first + batches) for i in range(10)]
+
+    def head(self, place):
+        with open(os.path.join(place, "metadata", "timelake-head"), "rb") as f:
+            return f.read(13)
+
+    def objects(self, place):
+        """URLs of all that is there."""
+        return {"file://" + path for path in glob.glob(place + "/**", recursive=True)}
+
+
+class Writer:
+    """The process of ours that commits. In its place are the table's files, or those of its data that it has uploaded."""
+
+    def __init__(self, place, partitioned, store=Folder()):
+        self.place, self.url, self.partitioned, self.store = place, store.url(place), partitioned, store
+        self.process = subprocess.Popen([store.tool, self.url, *store.timeout], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, env=store.env)
         self.columns = COLUMNS + ([INGEST] if partitioned else [])
         self.schema = pa.schema([field(n, k, i + 1, r) for i, (n, _, r, k) in enumerate(self.columns)])
         self.iceberg = None
@@ -98,8 +136,8 @@ class Writer:
         if self.process.wait() != 0 or self.process.stderr.read():
             check("the writer's end", "exit %d" % self.process.returncode)
 
-    def data_file(self, speeds, day):
-        """A Parquet file and the lines that say what its entry holds."""
+    def parquet_file(self, speeds, day):
+        """A Parquet file: where it is, its URL, its partition."""
         stamp = DAY0 + dt.timedelta(days=day)
         rows = {"time": [stamp + dt.timedelta(seconds=k) for k in range(len(speeds))],
                 "truck": [None if s % 7 == 0 else s % 4 for s in speeds],
@@ -108,40 +146,56 @@ class Writer:
         if self.partitioned:
             rows["_ingest_ts"] = [DAY0] * len(speeds)
         where = "data/time_day=%s" % stamp.strftime("%Y-%m-%d") if self.partitioned else "data"
-        path = os.path.join(self.place, where, "%s.parquet" % uuid.uuid4())
+        name = "%s/%s.parquet" % (where, uuid.uuid4())
+        path, url = os.path.join(self.place, name), self.url + "/" + name
         os.makedirs(os.path.dirname(path), exist_ok=True)
         pq.write_table(pa.table(rows, self.schema), path, compression="zstd", row_group_size=max(1, len(speeds) // 2))
+        self.rows[url] = list(speeds)
+        return path, url, str((stamp - EPOCH).days) if self.partitioned else "-"
+
+    def quick_file(self, speeds, day):
+        """A Parquet file and the lines of its entry, as we make it of the footer."""
+        path, url, _ = self.parquet_file(speeds, day)
+        line, columns, _ = entry(self, path, 0, url)
+        lines = [line] + ["col %d %s" % (number, " ".join(words)) for number, words in columns.items()]
+        return lines + (["body " + path] if self.store.remote else [])
+
+    def data_file(self, speeds, day):
+        """A Parquet file and the lines that say what its entry holds, as PyIceberg makes it of the footer."""
+        path, url, partition = self.parquet_file(speeds, day)
         if self.iceberg is None:
             self.iceberg = static(self).schema()
         statistics = data_file_statistics_from_parquet_metadata(
             pq.read_metadata(path), compute_statistics_plan(self.iceberg, {}), parquet_path_to_id_mapping(self.iceberg))
         said = statistics.to_serialized_dict()
-        partition = str((stamp - EPOCH).days) if self.partitioned else "-"
-        lines = ["file file://%s %d %d %s %s" % (path, os.path.getsize(path), said["record_count"], partition,
+        lines = ["file %s %d %d %s %s" % (url, os.path.getsize(path), said["record_count"], partition,
                                                   ",".join(map(str, said["split_offsets"])))]
         for number in sorted(said["column_sizes"]):
             bound = [said[which].get(number) for which in ("lower_bounds", "upper_bounds")]
             lines.append("col %d %d %d %s %s %s" % (
                 number, said["column_sizes"][number], said["value_counts"].get(number, 0),
                 said["null_value_counts"].get(number, "-"), *[b.hex() if b is not None else "-" for b in bound]))
-        self.rows["file://" + path] = list(speeds)
-        line, columns, _ = entry(self, path)
+        line, columns, _ = entry(self, path, 0, url)
         check("the entry from the footer", line != lines[0] and (line, lines[0]))
         for number, words in (columns or {}).items():  # texts are longer than PyIceberg's bounds
             want = next(c.split()[2:] for c in lines[1:] if c.split()[1] == str(number))
             check("column %d from the footer" % number, (words[:3] if number == 3 else words) != want[:3 if number == 3 else 9]
                   and (words, want))
-        return lines
+        return lines + (["body " + path] if self.store.remote else [])
+
+
+def metadata_of(w):
+    return "%s/metadata/v%d.metadata.json" % (w.url if w.store.remote else w.place, max(w.version, 1))
 
 
 def static(w):
-    return StaticTable.from_metadata(os.path.join(w.place, "metadata", "v%d.metadata.json" % max(w.version, 1)))
+    return StaticTable.from_metadata(metadata_of(w), w.store.properties)
 
 
 def duck():
     connection = duckdb.connect()
     site = os.path.dirname(os.path.dirname(duckdb.__file__))
-    for name in ("avro", "iceberg"):
+    for name in ("avro", "iceberg", "httpfs"):
         connection.execute("LOAD '%s'" % glob.glob(os.path.join(
             site, "duckdb_extension_" + name, "**", name + ".duckdb_extension"), recursive=True)[0])
     return connection
@@ -161,7 +215,7 @@ def timed(name, function, *args):
 def by_duckdb(w, has_files):
     if not has_files:
         return [], []
-    where = os.path.join(w.place, "metadata", "v%d.metadata.json" % w.version)
+    where = metadata_of(w)
     rows = DUCK.execute("SELECT speed, truck, site FROM iceberg_scan('%s') ORDER BY 1" % where).fetchall()
     files = DUCK.execute("SELECT file_path FROM iceberg_metadata('%s') WHERE status != 'DELETED'" % where).fetchall()
     return rows, sorted(f[0] for f in files)
@@ -175,15 +229,16 @@ def by_pyiceberg(w):
 
 
 def by_tlake(w, *how):
-    out = subprocess.run([TLAKE, "open", w.url, "--json", *how], stdout=subprocess.PIPE, check=True).stdout
+    out = subprocess.run([w.store.tlake, "open", w.url, "--json", *how], stdout=subprocess.PIPE, check=True,
+                         env=w.store.env).stdout
     said = json.loads(out)
     return said["version"], sorted("%s %d %d %d" % (f["path"], f["records"], f["size"], f["sequence_number"])
                                    for f in said["files"])
 
 
 def by_peer(w, way):
-    lines = subprocess.run([peers.PEER, "files", w.place, way], stdout=subprocess.PIPE, check=True,
-                           text=True).stdout.splitlines()
+    lines = subprocess.run([peers.PEER, "files", w.store.readable(w.place), way], stdout=subprocess.PIPE, check=True,
+                           text=True, env=w.store.env).stdout.splitlines()
     return int(lines[0]), sorted(lines[1:])
 
 
@@ -212,7 +267,7 @@ def look(w, what, rows_of_peer=()):
             check(what + ": timelake-format by the " + way, theirs != ours and (theirs[0], theirs[1][:1], ours[1][:1]))
         timed("filters", filtered, w, want)
         if paths:  # by the hint
-            count = DUCK.execute("SELECT count(*) FROM iceberg_scan('%s')" % w.place).fetchone()[0]
+            count = DUCK.execute("SELECT count(*) FROM iceberg_scan('%s')" % (w.url if w.store.remote else w.place)).fetchone()[0]
             check(what + ": DuckDB by the hint", count != len(want) and count)
         check(what + ": the model's files", not set(w.rows) <= set(paths) and "some are missing")
     except Exception as e:
@@ -225,7 +280,7 @@ def filtered(w, want):
         return
     low = want[len(want) // 2][0]
     some = [r for r in want if low <= r[0] < low + 5]
-    where = os.path.join(w.place, "metadata", "v%d.metadata.json" % w.version)
+    where = metadata_of(w)
     got = DUCK.execute("SELECT speed, truck, site FROM iceberg_scan('%s') WHERE speed >= %r AND speed < %r ORDER BY 1"
                        % (where, low, low + 5)).fetchall()
     check("DuckDB's filter", got != some and (got[:3], some[:3]))
@@ -234,8 +289,8 @@ def filtered(w, want):
     check("PyIceberg's filter", got != some and (got[:3], some[:3]))
 
 
-def create(folder, name, partitioned):
-    w = Writer(os.path.join(folder, name), partitioned)
+def create(folder, name, partitioned, store=Folder()):
+    w = Writer(os.path.join(folder, name), partitioned, store)
     lines = ["column %s %s %d" % (n, kind, required) for n, kind, required, _ in COLUMNS]
     w.commit(*lines, "create time truck" if partitioned else "create - -")
     w.say("publish")
@@ -291,14 +346,14 @@ def each_kind(folder, partitioned):
     w.end()
 
 
-def mixed_history(folder):
+def mixed_history(folder, commits, store=Folder(), theirs=6):
     random.seed(20261130)
-    w = create(folder, "mixed", True)
+    w = create(folder, "mixed/history", True, store)
     number, peer, peer_rows, kinds = 1, 10000, [], {}
-    for k in range(COMMITS):
+    for k in range(commits):
         live = sorted(w.rows)
-        kind = random.choices(("append", "replace", "delete", "set", "theirs"),
-                              (60, 12 if len(live) > 4 else 0, 8 if len(live) > 4 else 0, 6, 6 if k else 0))[0]
+        kind = random.choices(("append", "replace", "delete", "set", "index", "theirs"),
+                              (60, 12 if len(live) > 4 else 0, 8 if len(live) > 4 else 0, 6, 4 if live else 0, theirs if k else 0))[0]
         kinds[kind] = kinds.get(kind, 0) + 1
         if kind == "append":
             lines = []
@@ -318,10 +373,11 @@ def mixed_history(folder):
             w.commit(*["remove " + p for p in gone], "delete")
         elif kind == "set":
             w.commit("prop k%d %d" % (k % 5, k), "set")
+        elif kind == "index":
+            w.commit("index " + store.copy(w.place, random.choice(live), "metadata/lvi-%d.parquet" % k))
         else:
-            said = subprocess.run([peers.PEER, "append", w.place, "1", str(peer)], stdout=subprocess.PIPE, text=True)
-            w.version = int(said.stdout.split()[0])
-            peer_rows += [((peer * 10 + i) / 2, (peer * 10 + i) % 4, "site %d" % ((peer * 10 + i) % 5)) for i in range(10)]
+            w.version, rows = store.append_theirs(w.place, peer)
+            peer_rows += rows
             peer += 1
             continue
         if random.random() < 0.5:
@@ -334,31 +390,32 @@ def mixed_history(folder):
     w.say("load head")
     w.say("publish")
     look(w, "the end of the history", peer_rows)
-    names = {int(os.path.basename(p)[1:].split(".")[0]) for p in glob.glob(os.path.join(w.place, "metadata", "v*.json"))}
-    check("versions without a gap", names != set(range(1, COMMITS + 2)) and sorted(names)[-3:])
-    named = set()
-    for line in by_tlake(w, "--no-head")[1]:
-        named.add(line.split()[0][len("file://"):])
-    check("live files are there", [p for p in named if not os.path.exists(p)])
+    there = store.objects(w.place)
+    check("versions without a gap", versions(there) != set(range(1, commits + 2)) and sorted(versions(there))[-3:])
+    check("live files are there", {line.split()[0] for line in by_tlake(w, "--no-head")[1]} - there)
     w.end()
     print("mixed history: " + ", ".join("%d %s" % (n, kind) for kind, n in sorted(kinds.items())))
+
+
+def versions(there):
+    names = (url.rsplit("/", 1)[1] for url in there)
+    return {int(name[1:].split(".")[0]) for name in names if name.endswith(".metadata.json")}
 
 
 def watch_head(w, seen, over):
     """Head and what it says: its version never goes back."""
     while not over.is_set():
         try:
-            with open(os.path.join(w.place, "metadata", "timelake-head"), "rb") as f:
-                seen.append(struct.unpack("<4sBQ", f.read(13))[2])
+            seen.append(struct.unpack("<4sBQ", w.store.head(w.place))[2])
         except (OSError, struct.error) as e:
             seen.append(str(e))
-        time.sleep(0.001)
+        time.sleep(w.store.pause)
 
 
 def append_many(w, first, batches):
     """Commits of one writer, each file one batch; after a conflict the same batch again."""
     for k in range(first, first + batches):
-        lines = w.data_file([k], k % 3)
+        lines = w.quick_file([k], k % 3)
         for attempt in range(50):
             try:
                 w.commit(*lines, "append ours-%d" % k)
@@ -366,13 +423,16 @@ def append_many(w, first, batches):
             except RuntimeError as e:
                 if "conflict" not in str(e):
                     raise
+                del w.rows[lines[0].split()[1]]  # the name of an upload is of one commit alone
+                lines = w.quick_file([k], k % 3)
         w.say("publish")
 
 
-def together(folder, name, ours, theirs, batches):
+def together(folder, name, ours, theirs, batches, store=Folder(), read=look):
     """Many processes at once: every batch is in exactly once."""
-    w = create(folder, name.replace(" ", "-").replace(",", ""), True)
-    writers = [Writer(w.place, True) for _ in range(ours)]
+    start = time.monotonic()
+    w = create(folder, re.sub("[^a-z0-9]+", "_", name.lower()) + "/table", True, store)
+    writers = [Writer(w.place, True, store) for _ in range(ours)]
     for o in writers:
         o.say("load head")
     seen, over = [], threading.Event()
@@ -380,30 +440,30 @@ def together(folder, name, ours, theirs, batches):
     threads += [threading.Thread(target=append_many, args=(o, 1000 * (i + 1), batches)) for i, o in enumerate(writers)]
     for thread in threads:
         thread.start()
-    firsts = [100000 + 1000 * k for k in range(theirs)]
-    others = [subprocess.Popen([peers.PEER, "append", w.place, str(batches), str(first)], stdout=subprocess.DEVNULL)
-              for first in firsts]
+    others, rows = store.writers(w.place, theirs, batches)
     ends = [other.wait() for other in others]
     for thread in threads[1:]:
         thread.join()
     over.set()
     threads[0].join()
-    check(name + ": timelake-format's writers", any(ends) and ends)
+    seconds = time.monotonic() - start
+    check(name + ": timelake's writers", any(ends) and ends)
     for o in writers:
         w.rows.update(o.rows)
         o.end()
     w.say("load chain")
     w.version = 1 + (ours + theirs) * batches
     w.say("publish")
-    rows = [((k * 10 + i) / 2, (k * 10 + i) % 4, "site %d" % ((k * 10 + i) % 5))
-            for first in firsts for k in range(first, first + batches) for i in range(10)]
-    names = {int(os.path.basename(p)[1:].split(".")[0]) for p in glob.glob(os.path.join(w.place, "metadata", "v*.json"))}
-    check(name + ": a version for each batch", names != set(range(1, w.version + 1)) and sorted(names)[-3:])
-    if theirs == 0:  # Timelake overwrites the head in a folder
-        check(name + ": the head never moves back", seen != sorted(seen, key=int) and "it does")
-    look(w, name, rows)
+    there = versions(store.objects(w.place))
+    check(name + ": a version for each batch", there != set(range(1, w.version + 1)) and sorted(there)[-3:])
+    back = "no"
+    if theirs == 0 or store.remote:  # Timelake overwrites the head in a folder
+        back = sum(a > b for a, b in zip(seen, seen[1:]) if type(a) is type(b) is int)
+        check(name + ": the head is never older than before", back or [s for s in seen if type(s) is not int][:3])
+    read(w, name, rows)
     w.end()
-    print("%s: %d commits, the head looked at %d times" % (name, w.version - 1, len(seen)))
+    print("%s: %d commits in %.1f s, the head looked at %d times, %d versions of it seen; a head older than one shown before: %s"
+          % (name, w.version - 1, seconds, len(seen), len(set(seen)), back if back != "no" else "not asked"))
 
 
 # ---- Parquet footers ----
@@ -436,9 +496,9 @@ def value(kind, k):
             "fixed_size_binary[16]": bytes([k * 37 % 256] * 16)}[str(kind)]
 
 
-def entry(w, path, tail=0):
+def entry(w, path, tail=0, url=None):
     """What tl_parquet_data_file makes of a file: its line, the columns by field id, the footer; or why it is refused."""
-    w.process.stdin.write("parquet file://%s %d\n" % (path, tail))
+    w.process.stdin.write("parquet %s %d %s\n" % (url or "file://" + path, tail, path))
     w.process.stdin.flush()
     line, columns = w.process.stdout.readline().rstrip("\n"), {}
     if line.startswith("refused"):
@@ -529,7 +589,7 @@ def main():
         footers(folder)
         each_kind(folder, True)
         each_kind(folder, False)
-        mixed_history(folder)
+        mixed_history(folder, COMMITS)
         together(folder, "8 writers", 8, 0, 50)
         together(folder, "4 writers and 4 of Timelake", 4, 4, 50)
     finally:

@@ -51,7 +51,8 @@ def install_tables():
 def install_commits():
     """DuckDB in the version that its extensions are packed for: those packages bring it along."""
     return install_all("commits", dict(TABLES, **{"duckdb_extension_avro": "duckdb-extension-avro==1.5.5",
-                                                  "duckdb_extension_iceberg": "duckdb-extension-iceberg==1.5.5"}))
+                                                  "duckdb_extension_iceberg": "duckdb-extension-iceberg==1.5.5",
+                                                  "duckdb_extension_httpfs": "duckdb-extension-httpfs==1.5.5"}))
 
 
 def install_all(group, packages):
@@ -131,7 +132,7 @@ def have_timelake():
     if os.environ.get("FULL") == "1":
         sh("cargo", "build", "-q", "--locked", cwd=os.path.join(HERE, "timelake"),
            env=dict(os.environ, CARGO_TARGET_DIR=os.path.join(CACHE, "timelake")))
-    return os.path.exists(TIMELAKE)
+    return os.path.exists(TIMELAKE) and b"append URL" in subprocess.run([TIMELAKE], stderr=subprocess.PIPE).stderr  # not of old
 
 
 def inside():

@@ -82,14 +82,24 @@ class Proxy:
         writer.write(data + body)
         answer = await self.read(reader, method=method.decode())
         writer.close()
-        status = int(answer[0].split()[1])
+        self.note(method, key, body, int(answer[0].split()[1]), answer[1])
+        return answer
+
+    def note(self, method, key, body, status, fields):
         if method == b"PUT" and status in APPLIED:
             name = body.split(b" ")[0].decode()
             self.applied[name] += 1
-            self.set(key, (name, len(body), answer[1]["etag"]))
+            self.set(key, (name, len(body), fields["etag"]))
         elif method == b"DELETE" and status in APPLIED:
             self.set(key, None)
-        return answer
+
+    def fault(self, request, worker):
+        return self.random.choices([f for f, _ in FAULTS], [n for _, n in FAULTS])[0]
+
+    def worker_of(self, request):
+        key = urllib.parse.unquote(request[0].split(b" ", 2)[1].split(b"?")[0].decode())
+        return key.split("/")[2] if key.count("/") > 1 else urllib.parse.unquote(
+            request[0].split(b"prefix=")[1].split(b"&")[0].split(b" ")[0].decode()).split("/")[0]
 
     async def serve(self, reader, writer):
         try:
@@ -97,9 +107,7 @@ class Proxy:
                 request = await self.read(reader)
                 if request is None:
                     break
-                key = urllib.parse.unquote(request[0].split(b" ", 2)[1].split(b"?")[0].decode())
-                worker = key.split("/")[2] if key.count("/") > 1 else urllib.parse.unquote(
-                    request[0].split(b"prefix=")[1].split(b"&")[0].split(b" ")[0].decode()).split("/")[0]
+                worker = self.worker_of(request)
                 self.busy[worker] += 1
                 try:
                     if not await self.one(request, worker, writer):
@@ -115,7 +123,7 @@ class Proxy:
 
     async def one(self, request, worker, writer):
         """Forwards with what goes wrong this time; false: the connection is closed."""
-        fault = self.random.choices([f for f, _ in FAULTS], [n for _, n in FAULTS])[0]
+        fault = self.fault(request, worker)
         wait = self.random.random() * 0.2
         self.faults[fault] += 1
         self.faulty[worker] += fault != "none"
@@ -129,7 +137,7 @@ class Proxy:
             await asyncio.sleep(wait if "delay" in fault else STALL)
         answer = await self.forward(request)
         if fault.startswith("twice"):
-            self.twice.add(request[2].split(b" ")[0].decode())
+            self.twice.add(request[2].split(b" ")[0].decode("latin-1"))
             second = await self.forward(request)
             answer = second if "second" in fault else answer
         if fault in ("delay behind", "stall behind"):

@@ -6,7 +6,8 @@
 //!                             that merges no manifests, and of a publish, medians
 //! peer bench-chain DIR N      ns of CPU per load of that table from memory, its live files included
 //!
-//! All by timelake-format's own write and read path.
+//! All by timelake-format's own write and read path. DIR may be a URL when PEER_AT=PREFIX=DIR says which folder the URLs
+//! that begin with PREFIX are copied to.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -48,13 +49,22 @@ fn store_error(e: std::io::Error) -> WriteError {
     WriteError::Store(e.to_string())
 }
 
-fn path(uri: &str) -> &str {
-    uri.strip_prefix("file://").unwrap_or(uri)
+fn path(uri: &str) -> String {
+    let at = std::env::var("PEER_AT").unwrap_or_default();
+    match at.rsplit_once('=').and_then(|(prefix, dir)| Some((uri.strip_prefix(prefix)?, dir))) {
+        Some((rest, dir)) => format!("{dir}{rest}"),
+        None => uri.strip_prefix("file://").unwrap_or(uri).into(),
+    }
+}
+
+fn location(dir: &str) -> String {
+    if dir.contains("://") { dir.into() } else { format!("file://{dir}") }
 }
 
 impl Folder {
     fn temporary(&self, uri: &str, bytes: &[u8]) -> WriteResult<String> {
-        let folder = path(uri).rsplit_once('/').map_or(".", |p| p.0);
+        let path = path(uri);
+        let folder = path.rsplit_once('/').map_or(".", |p| p.0);
         std::fs::create_dir_all(folder).map_err(store_error)?;
         let temporary = format!("{folder}/.new-{:x}", self.random());
         let mut file = std::fs::File::create(&temporary).map_err(store_error)?;
@@ -103,7 +113,7 @@ impl Host for Folder {
     }
 
     async fn exists(&self, uri: &str) -> WriteResult<bool> {
-        Ok(std::path::Path::new(path(uri)).exists())
+        Ok(std::path::Path::new(&path(uri)).exists())
     }
 
     async fn put(&self, uri: &str, bytes: Vec<u8>) -> WriteResult<()> {
@@ -126,14 +136,15 @@ impl Host for Folder {
     }
 
     async fn list(&self, prefix: &str) -> WriteResult<Vec<Listed>> {
-        let (folder, name) = path(prefix).rsplit_once('/').unwrap_or((".", prefix));
+        let (base, name) = prefix.rsplit_once('/').unwrap_or((".", prefix));
+        let folder = path(base);
         let mut out = vec![];
-        for entry in std::fs::read_dir(folder).map_err(store_error)? {
+        for entry in std::fs::read_dir(&folder).map_err(store_error)? {
             let entry = entry.map_err(store_error)?;
             let file = entry.file_name().to_string_lossy().into_owned();
             if file.starts_with(name) {
                 let size = entry.metadata().map_or(0, |m| m.len());
-                out.push(Listed { uri: format!("file://{folder}/{file}"), size });
+                out.push(Listed { uri: format!("{base}/{file}"), size });
             }
         }
         out.sort_by(|a, b| a.uri.cmp(&b.uri));
@@ -224,7 +235,7 @@ async fn create<H: Host>(host: &H, location: &str) -> Answer<TableState> {
 pub fn follow(dir: &str, n: &str, pause: &str) -> Answer<()> {
     let (n, pause): (i64, u64) = (n.parse().map_err(text)?, pause.parse().map_err(text)?);
     let host = Folder { seed: std::cell::Cell::new(u64::from(std::process::id()) * 2_654_435_761 + 1) };
-    let location = format!("file://{dir}");
+    let location = location(dir);
     run(async {
         let mut table = create(&host, &location).await?;
         println!("{} 0", table.version);
@@ -248,7 +259,7 @@ pub fn append_to(dir: &str, n: &str, first: &str) -> Answer<()> {
     let (n, first): (i64, i64) = (n.parse().map_err(text)?, first.parse().map_err(text)?);
     let host = Folder { seed: std::cell::Cell::new(u64::from(std::process::id()) * 2_654_435_761 + 1) };
     run(async {
-        let location = format!("file://{dir}");
+        let location = location(dir);
         let mut table = TableState::load(&host, &location).await.map_err(text)?;
         for k in first..first + n {
             let mut given = table.clone();
@@ -276,7 +287,7 @@ pub fn append_to(dir: &str, n: &str, first: &str) -> Answer<()> {
 pub fn files(dir: &str, way: &str) -> Answer<()> {
     let host = Folder { seed: std::cell::Cell::new(1) };
     run(async {
-        let location = format!("file://{dir}");
+        let location = location(dir);
         let mut table = TableState::load(&host, &location).await.map_err(text)?;
         if way == "chain" {
             table = TableState::load_version(&host, &location, table.version).await.map_err(text)?;

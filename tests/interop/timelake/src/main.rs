@@ -1,5 +1,6 @@
 //! timelake-peer follow DIR NAMESPACE.TABLE N PAUSE     creates a table in the lake DIR and appends N times, PAUSE ms between
-//! timelake-peer append DIR NAMESPACE.TABLE N WRITER    appends N times to a table that is there, with batch ids WRITER-0, ...
+//! timelake-peer append URL NAMESPACE.TABLE N WRITER    appends N times to a table that is there, with batch ids WRITER-0, ...,
+//!                                                      each anew after a conflict; the store's options are the environment's
 //! timelake-peer cold URL NAMESPACE.TABLE N [KEY=VALUE]...    ms of each of N cold opens, the file list included
 //! timelake-peer read DIR NAMESPACE.TABLE               prints the version, the rows, and the rows of each writer
 //!
@@ -54,6 +55,27 @@ async fn appends(mut table: Table, writer: i64, n: i64, pause: u64) -> Answer<()
     Ok(())
 }
 
+/// A writer among others: no maintenance, and a batch that lost ten times is tried again.
+async fn append_among(url: &str, name: &str, writer: i64, n: i64) -> Answer<()> {
+    let mut table = Lake::open(url, HashMap::new())?.table(name).await?;
+    for k in 0..n {
+        for attempt in 0.. {
+            let options = AppendOptions { batch_id: Some(format!("{writer}-{k}")), maintain: Some(false), ..Default::default() };
+            match table.append(&[rows(writer, k)?], options).await {
+                Ok((next, _)) => {
+                    table = next;
+                    break;
+                }
+                Err(timelake::Error::Conflict(_)) if attempt < 50 => table = table.lake().table(name).await?,
+                Err(e) => return Err(e.into()),
+            }
+        }
+        println!("{}", table.version());
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await; // heads are published in the background
+    Ok(())
+}
+
 async fn follow(dir: &str, name: &str, n: i64, pause: u64) -> Answer<()> {
     let lake = Lake::open(dir, HashMap::new())?;
     let mut options = TableOptions { time_column: Some("time".into()), series_key: vec!["truck".into()], ..Default::default() };
@@ -101,11 +123,10 @@ async fn main() -> Answer<()> {
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["follow", dir, name, n, pause] => follow(dir, name, n.parse()?, pause.parse()?).await,
         ["append", dir, name, n, writer] => {
-            let table = Lake::open(dir, HashMap::new())?.table(name).await?;
-            appends(table, writer.parse()?, n.parse()?, 0).await
+            append_among(dir, name, writer.parse()?, n.parse()?).await
         }
         ["cold", url, name, n, ref options @ ..] => cold(url, name, n.parse()?, options).await,
         ["read", dir, name] => read(dir, name).await,
-        _ => Err("usage: follow DIR TABLE N PAUSE | append DIR TABLE N WRITER | read DIR TABLE".into()),
+        _ => Err("usage: follow DIR TABLE N PAUSE | append URL TABLE N WRITER | read DIR TABLE".into()),
     }
 }
