@@ -12,8 +12,9 @@
        create TIME-COLUMN|- SERIES-KEY|- | append BATCH|- | replace | delete | set | index PATH|-
    load head|chain: opens the newest version, the base from then on, which a commit replaces by its own; answers
    `ok VERSION head|chain FILES`.
-   parquet URL TAIL [PATH]: what the last TAIL bytes (0: all) of the Parquet file URL, which is read from PATH when it is
-   not there yet, say of it for the base: a line `file` and lines `col` as above, then `footer SIZE` and that many bytes as hex; or `refused STATUS: TEXT: COLUMN`.
+   parquet URL TAIL [PATH]: what the last TAIL bytes (0: all) of the Parquet file URL (read from PATH, if it is not
+   there yet) say of it for the base: a line `file` and lines `col` as above, then `footer SIZE` and that many bytes as
+   hex; or `refused STATUS: TEXT: COLUMN`.
    publish: writes hint and head; answers `ok HEAD HINT`. requests: answers `ok` and how many went out over HTTP. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE
