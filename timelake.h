@@ -77,7 +77,9 @@
      >>manifest   code  writing manifests and manifest lists
      >>table      both  one version of a table
      >>newtable   both  the first version of a table
-     >>commitplan both  what a commit changes, and the objects that make it so
+     >>change     both  what a commit changes
+     >>indexplan  code  what a change makes of the last-value index
+     >>commitplan code  from a base version and a change to the objects of the next version
      >>scan       both  which files of a table a filter needs
      >>parquet    both  what a table's entry of a Parquet file says, from the file's footer
      >>features   both  may this program read a timeseries table, may it write it
@@ -1231,6 +1233,18 @@ TL_API tl_status tl_last_values_merge(const tl_metadata *metadata, const tl_rows
 
 /* >>table: one version of a table. */
 #ifndef TIMELAKE_NO_LAKE
+/* How the caller writes and reads last-value indexes as Parquet files. encode appends one to `out`, with the field ids
+   that columns have as metadata `PARQUET:field_id`. decode gives a file's rows and their schema as it finds them; they
+   are released when they are not needed any more. Both return a status and fill `err` (never NULL) unless that is
+   TL_OK. encode NULL: tl_parquet_write. decode NULL: files are not read. */
+typedef struct tl_index_codec {
+    void *context;
+    tl_status (*encode)(void *context, tl_buffer *out, const struct ArrowSchema *schema,
+                        const struct ArrowArray *rows, tl_error *err);
+    tl_status (*decode)(void *context, struct ArrowSchema *schema, struct ArrowArray *rows, const void *bytes,
+                        size_t size, tl_error *err);
+} tl_index_codec;
+
 /* Where a table version came from. */
 typedef enum tl_source { TL_FROM_HEAD, TL_FROM_CHAIN, TL_FROM_COMMIT } tl_source;
 
@@ -1249,15 +1263,16 @@ typedef struct tl_table {
     tl_allocator allocator;
     struct tli_blob *body; /* metadata text, when it did not come with a head */
     struct tli_iceberg_list *manifests; /* NULL: not known, or there is no snapshot */
-    struct tli_store *store;
+    struct tli_store *store; /* of the index's rows, when a commit made them */
 } tl_table;
 
 /* One count more, one less. The last one frees it. NULL is allowed. */
 TL_API tl_table *tl_table_keep(tl_table *table);
 TL_API void tl_table_drop(tl_table *table);
 
-/* The newest row per series through the C Data Interface: batch `batch` of the inline index. TL_ABSENT when the
-   table has no index or the head did not hold it (metadata.last_value_index then says where it is). */
+/* The newest row per series through the C Data Interface: batch `batch` of the index, of a version from a head that
+   holds it or from a commit that knew it. TL_ABSENT when the table has no index or its rows are not at hand
+   (metadata.last_value_index then says where they are). */
 TL_API tl_status tl_table_last_values(tl_table *table, int32_t batch, struct ArrowSchema *schema,
                                       struct ArrowArray *array, tl_error *err);
 #endif /* TIMELAKE_NO_LAKE */
@@ -1284,8 +1299,7 @@ typedef struct tl_new_table {
 } tl_new_table;
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
-/* >>commitplan: what a commit changes, and the objects that make it so. Source: the Apache Iceberg table spec, format
-   2, and Timelake's rules on top of it. */
+/* >>change: what a commit changes. */
 #if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
 
 /* A data file that a commit adds. */
@@ -1303,7 +1317,7 @@ typedef enum tl_change_kind {
     TL_CHANGE_APPEND,     /* files added */
     TL_CHANGE_REPLACE,    /* files removed and added that hold the same rows: compaction */
     TL_CHANGE_DELETE,     /* files removed: retention */
-    TL_CHANGE_INDEX,      /* a last-value index set, or taken away: index.path absent */
+    TL_CHANGE_INDEX,      /* a last-value index set, of `newest` or of index.path, or taken away: neither */
     TL_CHANGE_PROPERTIES, /* table properties set, or with an absent value taken away */
     TL_CHANGE_CREATE      /* a new table */
 } tl_change_kind;
@@ -1317,7 +1331,11 @@ typedef struct tl_change {
     const tl_property *properties; /* entries of the snapshot's summary; in PROPERTIES and CREATE the table's own */
     size_t property_count;
     tl_span batch_id;          /* of an append: committed at most once in the history of the current snapshot */
-    tl_data_file index;        /* of INDEX: its path, and the body if it is to be uploaded */
+    const tl_rows *newest;     /* of an append: rows that are in the files added, among them the newest of each series;
+                                  NULL: not known, and the last-value index ends. Of INDEX: such rows of all files */
+    const int64_t *cutoff;     /* of a delete: rows whose time, in us since 1970, is before it leave the index; NULL:
+                                  all stay */
+    tl_data_file index;        /* of INDEX: its path, and the body if it is to be uploaded; `newest`: what it says */
     const tl_new_table *table; /* of CREATE */
 } tl_change;
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
@@ -2295,6 +2313,7 @@ typedef struct tl_lake_options {
                                 was expired meanwhile is never seen to move on */
     uint8_t seed[16];        /* from the system's randomness; commits refuse zero */
     tl_compression compression;
+    tl_index_codec index;
     tl_limits limits;
     tl_op_options op;        /* of every machine; op.allocator is the lake's too */
 } tl_lake_options;
@@ -2506,9 +2525,10 @@ TL_API tl_status tl_log_resolve(tl_log_call *call);
 
    State table: a round of requests -> what then. A state ends when all its requests are answered, in any order.
    START      none -> the batch id is in already: DONE (duplicate). Else LIST if the base's manifest list is not known,
-              MANIFESTS if some must be rewritten, else UPLOAD. Of a creation: HINT
+              nor the rows of its last-value index that are needed, MANIFESTS if some must be rewritten, else UPLOAD.
+              Of a creation: HINT
    HINT       get the hint -> there is one: FAILED, TL_EXISTS. None: PUT
-   LIST       get the manifest list -> MANIFESTS or UPLOAD. Gone: the base has expired: PAUSE
+   LIST       get the manifest list and the index file -> MANIFESTS or UPLOAD. No list: the base has expired: PAUSE
    MANIFESTS  get those to be rewritten or merged -> UPLOAD. Gone: PAUSE
    UPLOAD     put data files (once), manifests, their list, the index + stat vN -> all there: PUT. vN gone: PAUSE. A
               put of unknown outcome is sent again; any other answer: FAILED
@@ -2522,9 +2542,9 @@ TL_API tl_status tl_log_resolve(tl_log_call *call);
    LOAD       what the load asks for -> START on the newest version
    HINTED     put the hint -> DONE
 
-   Deleted, fire and forget: manifests and list of a lost attempt; the files that this commit uploaded, when it fails
-   for good or is a duplicate, but none that the newest version known has. Nothing is deleted while vN+1 may hold this
-   commit. */
+   Deleted, fire and forget: manifests, list and index of a lost attempt; the files that this commit uploaded, when it
+   fails for good or is a duplicate, but none that the newest version known has. Nothing is deleted while vN+1 may hold
+   this commit. */
 #if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
 
 #define TL_COMMIT_ATTEMPTS 10u
@@ -2537,12 +2557,16 @@ typedef struct tl_commit {
     int64_t snapshot_id; /* of it; 0 when no snapshot was made */
     uint32_t attempts;
     uint8_t duplicate;   /* 1: the batch id was in already, nothing was committed */
+    uint8_t index_dropped; /* 1: the version before had a last-value index, this one has none */
+    tl_error why_no_index; /* of a new snapshot without a last-value index; TL_OK: it has one, or the change took it
+                              away */
     tl_lake *lake;       /* private from here */
     const tl_change *change;
     tl_table *base;
     tl_load *load;
     struct tli_commitplan *plan;
     struct tli_iceberg_list *list; /* the base's, when this commit had to read it */
+    struct tli_indexplan_file *file;
     char *keys;                    /* the location, then places for two keys */
     tl_span location;
     tl_span *bodies;
@@ -23532,6 +23556,7 @@ TL_API void tl_table_drop(tl_table *table)
     a = table->allocator;
     tl_metadata_free(&table->metadata);
     tl_head_free(&table->head);
+    tli_mem_store_drop(table->store);
     tli_mem_blob_drop(table->body);
     tli_iceberg_delete_list(table->manifests);
     tli_mem_delete(&a, (void *)(uintptr_t)table->location.data, table->location.size + 1);
@@ -23545,7 +23570,7 @@ TL_API tl_status tl_table_last_values(tl_table *table, int32_t batch, struct Arr
     tl_status st;
     if (table->metadata.last_value_index.data == NULL)
         return tli_err(err, TL_ABSENT, "the current snapshot names no last-value index", TL_NO_POSITION);
-    if (table->source != TL_FROM_HEAD)
+    if (table->source == TL_FROM_CHAIN)
         return tli_err(err, TL_ABSENT, "the version was loaded without its head", TL_NO_POSITION);
     st = tl_head_last_values(&table->head, &section, err);
     return st == TL_OK ? tl_section_export(section, batch, schema, array, err) : st;
@@ -23776,6 +23801,211 @@ TLI_FN tl_status tli_newtable_metadata(tl_buffer *out, tl_span location, const t
 }
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
+/* >>indexplan: what a change makes of the last-value index: rows, in a file of their own or in the base's; or none, and
+   why. As Timelake does it, but that a compaction and new properties keep the rows at hand. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+typedef struct tli_indexplan {
+    tl_span path;               /* of an index that is there already; absent: it is made, or there is none */
+    uint8_t made;               /* a file is to be written of the rows */
+    tli_store *store;           /* of the rows; NULL: they are not known */
+    struct ArrowSchema *schema;
+    struct ArrowArray *rows;
+    tl_error why;               /* there is none; TL_OK: there is, or the change says so */
+} tli_indexplan;
+
+TLI_FN void tli_indexplan_end(tli_indexplan *x)
+{
+    tli_mem_store_drop(x->store);
+    TLI_FILL(x, 0, sizeof *x);
+}
+
+/* Does the change make new rows of the base's? */
+TLI_FN int tli_indexplan_extends(const tl_change *change, const tl_metadata *base)
+{
+    return base->last_value_index.data != NULL
+           && ((change->kind == TL_CHANGE_APPEND && change->newest != NULL)
+               || (change->kind == TL_CHANGE_DELETE && change->cutoff != NULL));
+}
+
+/* Are the base's rows at hand? They are not opened for that. */
+TLI_FN int tli_indexplan_at_hand(tl_table *base)
+{
+    tl_section *section;
+    return base->metadata.last_value_index.data != NULL && tl_head_last_values(&base->head, &section, NULL) == TL_OK;
+}
+
+/* ---- rows that had to be read from an index file ---- */
+
+typedef struct tli_indexplan_file {
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    const struct ArrowArray *batch;
+    tl_rows rows;
+} tli_indexplan_file;
+
+TLI_FN void tli_indexplan_close(tli_indexplan_file *file, const tl_allocator *allocator)
+{
+    if (file == NULL)
+        return;
+    if (file->array.release != NULL)
+        file->array.release(&file->array);
+    if (file->schema.release != NULL)
+        file->schema.release(&file->schema);
+    tli_mem_delete(allocator, file, sizeof *file);
+}
+
+/* Has the caller decode a file. NULL: it did not, or memory is short. */
+TLI_FN tli_indexplan_file *tli_indexplan_decode(const tl_index_codec *codec, const void *bytes, size_t size,
+                                                const tl_allocator *allocator, tl_error *err)
+{
+    tli_indexplan_file *file = (tli_indexplan_file *)tli_mem_new(allocator, sizeof *file);
+    tl_status st;
+    if (file == NULL) {
+        (void)tli_mem_failed(allocator, err);
+        return NULL;
+    }
+    TLI_FILL(file, 0, sizeof *file);
+    st = codec->decode(codec->context, &file->schema, &file->array, bytes, size, err);
+    file->batch = &file->array;
+    file->rows.schema = &file->schema;
+    file->rows.batches = &file->batch;
+    file->rows.count = 1;
+    if (st == TL_OK)
+        return file;
+    tli_indexplan_close(file, allocator);
+    return NULL;
+}
+
+/* ---- rows ---- */
+
+/* The base's rows, opened, in memory of `scratch`. */
+TLI_FN tl_status tli_indexplan_open(tl_table *base, tli_store *scratch, tl_rows *rows, tl_error *err)
+{
+    tl_section *section = NULL;
+    struct ArrowArray *arrays;
+    const struct ArrowArray **batches;
+    const void **none;
+    int32_t i;
+    tl_status st = tl_head_last_values(&base->head, &section, err);
+    if (st == TL_OK)
+        st = tl_section_open(section, err);
+    if (st != TL_OK)
+        return st;
+    arrays = (struct ArrowArray *)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1, sizeof *arrays, err);
+    batches = (const struct ArrowArray **)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1,
+                                                             sizeof *batches, err);
+    none = (const void **)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1, sizeof *none, err);
+    if (arrays == NULL || batches == NULL || none == NULL)
+        return err->status;
+    for (i = 0; i < section->batch_count; i++) {
+        tli_doc_batch_array(section, i, &arrays[i], &none[i]);
+        batches[i] = &arrays[i];
+    }
+    rows->schema = section->schema;
+    rows->batches = batches;
+    rows->count = (size_t)section->batch_count;
+    return TL_OK;
+}
+
+/* Nothing but a lack of memory, and rows of the caller's that do not fit, keeps a change from being committed. */
+TLI_FN int tli_indexplan_fatal(tl_status st)
+{
+    return st == TL_NO_MEMORY || st == TL_BLOCK_FULL || st == TL_MISUSE;
+}
+
+TLI_FN tl_status tli_indexplan_none(tli_indexplan *x, const char *text)
+{
+    (void)tli_err(&x->why, TL_ABSENT, text, TL_NO_POSITION);
+    return TL_OK;
+}
+
+/* Makes the rows. Whatever keeps that from being done is why there are none. */
+TLI_FN tl_status tli_indexplan_merge(tli_indexplan *x, const tl_change *change, tl_table *base, const tl_rows *rows,
+                                     const tl_limits *limits, const tl_allocator *allocator, tl_error *err)
+{
+    int64_t since = change->kind == TL_CHANGE_DELETE && change->cutoff != NULL ? *change->cutoff : TLI_LASTVALUE_ALWAYS;
+    int extends = change->kind == TL_CHANGE_APPEND || change->kind == TL_CHANGE_INDEX;
+    tl_status st;
+    x->store = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    if (x->store == NULL)
+        return err->status;
+    st = tli_lastvalue_merge(x->store, &base->metadata, rows, extends ? change->newest : NULL, since, limits,
+                             &x->schema, &x->rows, err);
+    if (st == TL_OK)
+        return TL_OK;
+    tli_indexplan_end(x);
+    if (tli_indexplan_fatal(st))
+        return st;
+    x->why = *err;
+    return TL_OK;
+}
+
+/* The rows that the change goes on from: those of the base, when they are at hand or were read from the index file. */
+TLI_FN tl_status tli_indexplan_from(tli_indexplan *x, const tl_change *change, tl_table *base, const tl_rows *read,
+                                    const tl_limits *limits, const tl_allocator *allocator, tl_error *err)
+{
+    tli_store *scratch = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    tl_rows rows;
+    tl_status st = scratch == NULL ? err->status : TL_OK;
+    if (st == TL_OK && read != NULL)
+        rows = *read;
+    else if (st == TL_OK)
+        st = tli_indexplan_open(base, scratch, &rows, err);
+    if (st == TL_OK)
+        st = tli_indexplan_merge(x, change, base, &rows, limits, allocator, err);
+    else if (!tli_indexplan_fatal(st)) {
+        x->why = *err;
+        st = TL_OK;
+    }
+    tli_mem_store_drop(scratch);
+    return st;
+}
+
+/* Plans the index of a change on top of a base whose summary says it has `total` rows. `read`: the base's rows, when
+   they had to be read; NULL: they had not, or could not be, for the reason x->why. Fails when memory does, and for
+   `newest` rows that do not fit the table. */
+TLI_FN tl_status tli_indexplan_make(tli_indexplan *x, const tl_change *change, tl_table *base, uint64_t total,
+                                    const tl_rows *read, const tl_limits *limits, const tl_allocator *allocator,
+                                    tl_error *err)
+{
+    const tl_metadata *m = &base->metadata;
+    int has = m->last_value_index.data != NULL, extends = tli_indexplan_extends(change, m);
+    int known = has && (read != NULL || tli_indexplan_at_hand(base));
+    tl_error unread = x->why;
+    tl_status st;
+    TLI_FILL(x, 0, sizeof *x);
+    if (change->kind == TL_CHANGE_INDEX || (change->kind == TL_CHANGE_APPEND && !has && change->newest != NULL)) {
+        if (change->kind == TL_CHANGE_APPEND && total != 0)
+            return tli_indexplan_none(x, "the table has rows, but no last-value index to go on from");
+        st = change->newest != NULL ? tli_indexplan_merge(x, change, base, NULL, limits, allocator, err) : TL_OK;
+        x->path = change->index.file.path;
+        x->made = x->store != NULL && x->path.data == NULL;
+        if (x->path.data != NULL)
+            TLI_FILL(&x->why, 0, sizeof x->why);
+        return st;
+    }
+    if (change->kind == TL_CHANGE_APPEND && !extends)
+        return tli_indexplan_none(x, "the newest rows of the files added are not known");
+    x->why = unread;
+    if (extends && !known && unread.status != TL_OK)
+        return TL_OK;
+    if (extends && !known)
+        return tli_indexplan_none(x, "the rows of the version before are neither in its head nor could they be read");
+    st = known ? tli_indexplan_from(x, change, base, read, limits, allocator, err) : TL_OK;
+    x->made = extends && x->store != NULL;
+    if (x->made)
+        TLI_FILL(&x->why, 0, sizeof x->why);
+    if (extends)
+        return st;
+    x->path = m->last_value_index;
+    TLI_FILL(&x->why, 0, sizeof x->why); /* it goes on, though its rows cannot be had */
+    if (!has && change->kind < TL_CHANGE_INDEX)
+        return tli_indexplan_none(x, "the version before has no last-value index");
+    return st;
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
 /* >>commitplan: from a base version and a change to the objects of the next version. Pure: what has to be read is told
    (the manifest list, manifests), what has to be written comes out: manifests, their list, the metadata, and the
    version itself, ready to be used once the metadata is in. Whatever can fail fails before anything is uploaded. */
@@ -23792,7 +24022,8 @@ typedef struct tli_commitplan_object {
 } tli_commitplan_object;
 
 enum {
-    TLI_COMMITPLAN_ADDED, TLI_COMMITPLAN_MERGED, TLI_COMMITPLAN_DELETED, TLI_COMMITPLAN_LIST, TLI_COMMITPLAN_OBJECTS
+    TLI_COMMITPLAN_ADDED, TLI_COMMITPLAN_MERGED, TLI_COMMITPLAN_DELETED, TLI_COMMITPLAN_LIST,
+    TLI_COMMITPLAN_LAST_VALUES, TLI_COMMITPLAN_OBJECTS
 };
 
 /* Paths, found by their hash. */
@@ -23827,6 +24058,9 @@ typedef struct tli_commitplan {
     int64_t snapshot_id, sequence_number, timestamp;
     tli_commitplan_object objects[TLI_COMMITPLAN_OBJECTS];
     tl_buffer metadata;
+    tl_index_codec codec;         /* of index files */
+    const tl_rows *index_rows;    /* the base's, when they were read from its index file */
+    tli_indexplan index;
     tl_table *table;              /* the new version */
     tl_error *err;
 } tli_commitplan;
@@ -23837,6 +24071,7 @@ TLI_FN void tli_commitplan_end(tli_commitplan *p)
     for (i = 0; i < TLI_COMMITPLAN_OBJECTS; i++)
         tl_buffer_free(&p->objects[i].bytes);
     tl_buffer_free(&p->metadata);
+    tli_indexplan_end(&p->index);
     tl_table_drop(p->table);
     if (p->files.store != NULL)
         tli_iceberg_end(&p->files);
@@ -23902,6 +24137,9 @@ TLI_FN tl_status tli_commitplan_check_properties(tli_commitplan *p)
         if (!of_table && tli_commitplan_reserved(e->key))
             return tli_commitplan_refuse(p, TL_MISUSE, "a summary entry that the commit itself writes");
     }
+    if ((c->newest != NULL && c->kind != TL_CHANGE_APPEND && c->kind != TL_CHANGE_INDEX)
+        || (c->cutoff != NULL && c->kind != TL_CHANGE_DELETE))
+        return tli_commitplan_refuse(p, TL_MISUSE, "newest rows, or a cutoff, of a change that takes none");
     if (c->batch_id.data != NULL && (c->kind != TL_CHANGE_APPEND || !tli_commitplan_is_text(c->batch_id)))
         return tli_commitplan_refuse(p, TL_MISUSE, "a batch id of something that is no append, or that is no text");
     return TL_OK;
@@ -24136,6 +24374,13 @@ TLI_FN int tli_commitplan_snapshots(const tli_commitplan *p)
 TLI_FN int tli_commitplan_wants_list(const tli_commitplan *p)
 {
     return tli_commitplan_snapshots(p) && p->base->metadata.has_snapshot && p->list == NULL;
+}
+
+/* Must the base's index file be read, if it can be? */
+TLI_FN int tli_commitplan_wants_index(const tli_commitplan *p)
+{
+    return p->codec.decode != NULL && tli_commitplan_snapshots(p)
+           && tli_indexplan_extends(p->change, &p->base->metadata) && !tli_indexplan_at_hand(p->base);
 }
 
 /* ---- which manifests are read ---- */
@@ -24464,7 +24709,7 @@ TLI_FN void tli_commitplan_summary(const tli_commitplan *p, tli_manifest_text *t
     static const char *const operations[] = {"append", "replace", "delete", "replace"};
     const tl_metadata *m = &p->base->metadata;
     const tl_json_node *summary = tl_json_member(&m->json, m->snapshot, tl_text("summary"));
-    tl_span index = tli_text_span(NULL, 0);
+    tl_span index = p->index.path;
     int first = 1;
     size_t i;
     tli_manifest_put(t, "{");
@@ -24473,10 +24718,6 @@ TLI_FN void tli_commitplan_summary(const tli_commitplan *p, tli_manifest_text *t
         tli_commitplan_entry(t, &first, p->change->properties[i].key, p->change->properties[i].value);
     if (p->change->batch_id.data != NULL)
         tli_commitplan_entry(t, &first, tl_text(TLI_COMMITPLAN_BATCH), p->change->batch_id);
-    if (p->change->kind == TL_CHANGE_INDEX)
-        index = p->change->index.file.path;
-    else if (p->change->kind != TL_CHANGE_APPEND) /* newest rows that are not told may be among the appended ones */
-        index = m->last_value_index;
     if (index.data != NULL)
         tli_commitplan_entry(t, &first, tl_text(TLI_COMMITPLAN_INDEX), index);
     tli_commitplan_counters(p, t, &first, summary);
@@ -24765,6 +25006,51 @@ TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
     return TL_OK;
 }
 
+/* Its index: the section is in the document whatever it costs, for the next commit to go on from; publishing knows the
+   budget. */
+TLI_FN tl_status tli_commitplan_add_index(tli_commitplan *p)
+{
+    const struct ArrowArray *rows = p->index.rows;
+    tl_status st;
+    if (p->index.store == NULL || !p->table->has_files)
+        return TL_OK;
+    st = tl_document_add(&p->table->head.document, tl_text("last_values"), p->index.schema, &rows, 1, p->err);
+    p->table->store = p->index.store;
+    p->table->memory += tli_mem_store_size(p->index.store);
+    p->index.store = NULL;
+    return st;
+}
+
+/* Writes the rows of a new index as a file. Rows that no file can be made of are no index. */
+TLI_FN tl_status tli_commitplan_write_index(tli_commitplan *p)
+{
+    tli_commitplan_object *o = &p->objects[TLI_COMMITPLAN_LAST_VALUES];
+    const struct ArrowArray *rows = p->index.rows;
+    tl_status st = p->codec.encode != NULL
+        ? p->codec.encode(p->codec.context, &o->bytes, p->index.schema, rows, p->err)
+        : tl_parquet_write(&o->bytes, p->index.schema, &rows, 1, NULL, p->err);
+    if (st == TL_OK) {
+        st = tli_commitplan_name(p, &o->key, "lvi-", p->snapshot_id, ".parquet");
+        p->index.path = o->key;
+        return st;
+    }
+    if (st == TL_NO_MEMORY || st == TL_BLOCK_FULL)
+        return st;
+    tl_buffer_free(&o->bytes);
+    tli_indexplan_end(&p->index);
+    p->index.why = *p->err;
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_commitplan_plan_index(tli_commitplan *p)
+{
+    const tl_metadata *m = &p->base->metadata;
+    const tl_json_node *summary = tl_json_member(&m->json, m->snapshot, tl_text("summary"));
+    tl_status st = tli_indexplan_make(&p->index, p->change, p->base, tli_commitplan_total(p, summary, "total-records"),
+                                      p->index_rows, &p->limits, &p->allocator, p->err);
+    return st == TL_OK && p->index.made ? tli_commitplan_write_index(p) : st;
+}
+
 /* With all manifests read that were picked: makes everything there is to write. */
 TLI_FN tl_status tli_commitplan_finish(tli_commitplan *p)
 {
@@ -24778,9 +25064,13 @@ TLI_FN tl_status tli_commitplan_finish(tli_commitplan *p)
         st = list == NULL ? p->err->status : tli_commitplan_manifests(p, list);
     }
     if (st == TL_OK && p->base != NULL)
+        st = tli_commitplan_plan_index(p);
+    if (st == TL_OK && p->base != NULL)
         st = tli_commitplan_update(p);
     if (st == TL_OK)
         st = tli_commitplan_build(p);
+    if (st == TL_OK)
+        st = tli_commitplan_add_index(p);
     if (st == TL_OK)
         p->table->manifests = list;
     else
@@ -33283,7 +33573,12 @@ TLI_FN int tli_commit_won(tl_commit *c)
     c->table = c->plan->table;
     c->plan->table = NULL;
     tl_table_drop(tli_lake_store(c->lake, tl_table_keep(c->table), c->began));
-    c->snapshot_id = tli_commitplan_snapshots(c->plan) ? c->plan->snapshot_id : 0;
+    if (tli_commitplan_snapshots(c->plan)) {
+        c->snapshot_id = c->plan->snapshot_id;
+        c->index_dropped = (uint8_t)(c->base != NULL && c->base->metadata.last_value_index.data != NULL
+                                     && c->table->metadata.last_value_index.data == NULL);
+        c->why_no_index = c->plan->index.why;
+    }
     tli_op_clear(&c->op);
     return c->base != NULL || c->op.cancelled ? tli_commit_finish(c) : tli_commit_put_hint(c);
 }
@@ -33339,6 +33634,7 @@ TLI_FN int tli_commit_start(tl_commit *c)
     if (tli_commitplan_begin(c->plan, c->change, c->base, c->location, tli_commit_random(c), c->op.now, &lo->limits,
                              &lo->op.allocator, why) != TL_OK)
         return tli_op_fail_about(&c->op, why, c->location);
+    c->plan->codec = lo->index;
     if (c->plan->duplicate) {
         c->duplicate = 1;
         c->table = tl_table_keep(c->base);
@@ -33351,12 +33647,16 @@ TLI_FN int tli_commit_start(tl_commit *c)
         (void)tli_op_request(&c->op, TL_STAT, tli_commit_hint_key(c), TL_PURPOSE_HINT);
         return 1;
     }
-    if (tli_commitplan_wants_list(c->plan)) {
-        c->state = TLI_COMMIT_LIST;
-        (void)tli_op_request(&c->op, TL_GET, c->base->metadata.manifest_list, TL_PURPOSE_MANIFEST_LIST);
+    if (tli_commitplan_wants_list(c->plan)
+        && tli_op_request(&c->op, TL_GET, c->base->metadata.manifest_list, TL_PURPOSE_MANIFEST_LIST) == NULL)
         return 1;
-    }
-    return tli_commit_pick(c, why);
+    if (tli_commitplan_wants_index(c->plan)
+        && tli_op_request(&c->op, TL_GET, c->base->metadata.last_value_index, TL_PURPOSE_INDEX) == NULL)
+        return 1;
+    if (c->op.slot_count == 0)
+        return tli_commit_pick(c, why);
+    c->state = TLI_COMMIT_LIST;
+    return 1;
 }
 
 /* ---- HINT, LIST and MANIFESTS ---- */
@@ -33372,19 +33672,45 @@ TLI_FN int tli_commit_hint(tl_commit *c)
     return tli_commit_planned(c, &c->op.error);
 }
 
+/* The base's index file was read. One that cannot be used is as if there were none. 0: out of memory. */
+TLI_FN int tli_commit_indexed(tl_commit *c, const tli_op_slot *slot)
+{
+    const tl_lake_options *lo = &c->lake->options;
+    tl_error *why = &c->plan->index.why;
+    if (slot->outcome != TL_OUTCOME_OK) {
+        (void)tli_err(why, TL_ABSENT, "the index file of the version before is not there", TL_NO_POSITION);
+        return 1;
+    }
+    c->file = tli_indexplan_decode(&lo->index, slot->body->data, slot->body->size, &lo->op.allocator, why);
+    if (c->file != NULL)
+        c->plan->index_rows = &c->file->rows;
+    if (c->file != NULL || (why->status != TL_NO_MEMORY && why->status != TL_BLOCK_FULL))
+        return 1;
+    return 0;
+}
+
 TLI_FN int tli_commit_listed(tl_commit *c)
 {
     const tl_lake_options *lo = &c->lake->options;
-    tli_op_slot *slot = tli_op_answer(&c->op, 0);
     tl_error *why = &c->op.error;
-    if (slot->outcome == TL_OUTCOME_NOT_FOUND) /* the base has expired meanwhile */
-        return tli_commit_lost(c);
-    if (slot->outcome != TL_OUTCOME_OK)
-        return tli_commit_bad(c, slot);
-    c->list = tli_iceberg_read_new_list(slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, why);
-    if (c->list == NULL)
-        return tli_op_fail_about(&c->op, why, slot->request.key);
-    c->plan->list = c->list;
+    uint32_t i;
+    for (i = 0; i < c->op.slot_count; i++) {
+        const tli_op_slot *slot = tli_op_answer(&c->op, i);
+        int index = slot->request.purpose == TL_PURPOSE_INDEX;
+        if (slot->outcome == TL_OUTCOME_NOT_FOUND && !index) /* the base has expired meanwhile */
+            return tli_commit_lost(c);
+        if (slot->outcome != TL_OUTCOME_OK && slot->outcome != TL_OUTCOME_NOT_FOUND)
+            return tli_commit_bad(c, slot);
+        if (index) {
+            if (!tli_commit_indexed(c, slot))
+                return tli_op_fails_about(&c->op, TL_NO_MEMORY, "out of memory", slot->request.key);
+            continue;
+        }
+        c->list = tli_iceberg_read_new_list(slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, why);
+        if (c->list == NULL)
+            return tli_op_fail_about(&c->op, why, slot->request.key);
+        c->plan->list = c->list;
+    }
     tli_op_clear(&c->op);
     return tli_commit_pick(c, why);
 }
@@ -33461,7 +33787,8 @@ TLI_FN int tli_commit_upload(tl_commit *c)
         return 1;
     for (i = 0; i < TLI_COMMITPLAN_OBJECTS; i++) {
         const tli_commitplan_object *o = &c->plan->objects[i];
-        tl_purpose purpose = i == TLI_COMMITPLAN_LIST ? TL_PURPOSE_MANIFEST_LIST : TL_PURPOSE_MANIFEST;
+        tl_purpose purpose = i == TLI_COMMITPLAN_LIST ? TL_PURPOSE_MANIFEST_LIST
+            : i == TLI_COMMITPLAN_LAST_VALUES ? TL_PURPOSE_INDEX : TL_PURPOSE_MANIFEST;
         if (o->key.data != NULL
             && !tli_commit_put_file(c, o->key, tli_text_span(o->bytes.data, o->bytes.size), purpose))
             return 1;
@@ -33647,6 +33974,8 @@ TLI_FN int tli_commit_rebase(tl_commit *c)
     tl_table_drop(old);
     tli_iceberg_delete_list(c->list);
     c->list = NULL;
+    tli_indexplan_close(c->file, &c->lake->options.op.allocator);
+    c->file = NULL;
     tli_commit_end_load(c);
     if (!same)
         return tli_op_fails_about(&c->op, TL_CONFLICT, "the table was dropped and made anew", c->location);
@@ -33840,6 +34169,8 @@ TLI_FN void tli_commit_end(tl_op *op)
     tli_commit_drop_plan(c);
     tli_commit_end_load(c);
     tli_iceberg_delete_list(c->list);
+    tli_indexplan_close(c->file, &c->lake->options.op.allocator);
+    c->file = NULL;
     tl_table_drop(c->base);
     tl_table_drop(c->table);
     c->list = NULL;

@@ -103,7 +103,12 @@ TLI_FN int tli_commit_won(tl_commit *c)
     c->table = c->plan->table;
     c->plan->table = NULL;
     tl_table_drop(tli_lake_store(c->lake, tl_table_keep(c->table), c->began));
-    c->snapshot_id = tli_commitplan_snapshots(c->plan) ? c->plan->snapshot_id : 0;
+    if (tli_commitplan_snapshots(c->plan)) {
+        c->snapshot_id = c->plan->snapshot_id;
+        c->index_dropped = (uint8_t)(c->base != NULL && c->base->metadata.last_value_index.data != NULL
+                                     && c->table->metadata.last_value_index.data == NULL);
+        c->why_no_index = c->plan->index.why;
+    }
     tli_op_clear(&c->op);
     return c->base != NULL || c->op.cancelled ? tli_commit_finish(c) : tli_commit_put_hint(c);
 }
@@ -159,6 +164,7 @@ TLI_FN int tli_commit_start(tl_commit *c)
     if (tli_commitplan_begin(c->plan, c->change, c->base, c->location, tli_commit_random(c), c->op.now, &lo->limits,
                              &lo->op.allocator, why) != TL_OK)
         return tli_op_fail_about(&c->op, why, c->location);
+    c->plan->codec = lo->index;
     if (c->plan->duplicate) {
         c->duplicate = 1;
         c->table = tl_table_keep(c->base);
@@ -171,12 +177,16 @@ TLI_FN int tli_commit_start(tl_commit *c)
         (void)tli_op_request(&c->op, TL_STAT, tli_commit_hint_key(c), TL_PURPOSE_HINT);
         return 1;
     }
-    if (tli_commitplan_wants_list(c->plan)) {
-        c->state = TLI_COMMIT_LIST;
-        (void)tli_op_request(&c->op, TL_GET, c->base->metadata.manifest_list, TL_PURPOSE_MANIFEST_LIST);
+    if (tli_commitplan_wants_list(c->plan)
+        && tli_op_request(&c->op, TL_GET, c->base->metadata.manifest_list, TL_PURPOSE_MANIFEST_LIST) == NULL)
         return 1;
-    }
-    return tli_commit_pick(c, why);
+    if (tli_commitplan_wants_index(c->plan)
+        && tli_op_request(&c->op, TL_GET, c->base->metadata.last_value_index, TL_PURPOSE_INDEX) == NULL)
+        return 1;
+    if (c->op.slot_count == 0)
+        return tli_commit_pick(c, why);
+    c->state = TLI_COMMIT_LIST;
+    return 1;
 }
 
 /* ---- HINT, LIST and MANIFESTS ---- */
@@ -192,19 +202,45 @@ TLI_FN int tli_commit_hint(tl_commit *c)
     return tli_commit_planned(c, &c->op.error);
 }
 
+/* The base's index file was read. One that cannot be used is as if there were none. 0: out of memory. */
+TLI_FN int tli_commit_indexed(tl_commit *c, const tli_op_slot *slot)
+{
+    const tl_lake_options *lo = &c->lake->options;
+    tl_error *why = &c->plan->index.why;
+    if (slot->outcome != TL_OUTCOME_OK) {
+        (void)tli_err(why, TL_ABSENT, "the index file of the version before is not there", TL_NO_POSITION);
+        return 1;
+    }
+    c->file = tli_indexplan_decode(&lo->index, slot->body->data, slot->body->size, &lo->op.allocator, why);
+    if (c->file != NULL)
+        c->plan->index_rows = &c->file->rows;
+    if (c->file != NULL || (why->status != TL_NO_MEMORY && why->status != TL_BLOCK_FULL))
+        return 1;
+    return 0;
+}
+
 TLI_FN int tli_commit_listed(tl_commit *c)
 {
     const tl_lake_options *lo = &c->lake->options;
-    tli_op_slot *slot = tli_op_answer(&c->op, 0);
     tl_error *why = &c->op.error;
-    if (slot->outcome == TL_OUTCOME_NOT_FOUND) /* the base has expired meanwhile */
-        return tli_commit_lost(c);
-    if (slot->outcome != TL_OUTCOME_OK)
-        return tli_commit_bad(c, slot);
-    c->list = tli_iceberg_read_new_list(slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, why);
-    if (c->list == NULL)
-        return tli_op_fail_about(&c->op, why, slot->request.key);
-    c->plan->list = c->list;
+    uint32_t i;
+    for (i = 0; i < c->op.slot_count; i++) {
+        const tli_op_slot *slot = tli_op_answer(&c->op, i);
+        int index = slot->request.purpose == TL_PURPOSE_INDEX;
+        if (slot->outcome == TL_OUTCOME_NOT_FOUND && !index) /* the base has expired meanwhile */
+            return tli_commit_lost(c);
+        if (slot->outcome != TL_OUTCOME_OK && slot->outcome != TL_OUTCOME_NOT_FOUND)
+            return tli_commit_bad(c, slot);
+        if (index) {
+            if (!tli_commit_indexed(c, slot))
+                return tli_op_fails_about(&c->op, TL_NO_MEMORY, "out of memory", slot->request.key);
+            continue;
+        }
+        c->list = tli_iceberg_read_new_list(slot->body->data, slot->body->size, &lo->limits, &lo->op.allocator, why);
+        if (c->list == NULL)
+            return tli_op_fail_about(&c->op, why, slot->request.key);
+        c->plan->list = c->list;
+    }
     tli_op_clear(&c->op);
     return tli_commit_pick(c, why);
 }
@@ -281,7 +317,8 @@ TLI_FN int tli_commit_upload(tl_commit *c)
         return 1;
     for (i = 0; i < TLI_COMMITPLAN_OBJECTS; i++) {
         const tli_commitplan_object *o = &c->plan->objects[i];
-        tl_purpose purpose = i == TLI_COMMITPLAN_LIST ? TL_PURPOSE_MANIFEST_LIST : TL_PURPOSE_MANIFEST;
+        tl_purpose purpose = i == TLI_COMMITPLAN_LIST ? TL_PURPOSE_MANIFEST_LIST
+            : i == TLI_COMMITPLAN_LAST_VALUES ? TL_PURPOSE_INDEX : TL_PURPOSE_MANIFEST;
         if (o->key.data != NULL
             && !tli_commit_put_file(c, o->key, tli_text_span(o->bytes.data, o->bytes.size), purpose))
             return 1;
@@ -467,6 +504,8 @@ TLI_FN int tli_commit_rebase(tl_commit *c)
     tl_table_drop(old);
     tli_iceberg_delete_list(c->list);
     c->list = NULL;
+    tli_indexplan_close(c->file, &c->lake->options.op.allocator);
+    c->file = NULL;
     tli_commit_end_load(c);
     if (!same)
         return tli_op_fails_about(&c->op, TL_CONFLICT, "the table was dropped and made anew", c->location);
@@ -660,6 +699,8 @@ TLI_FN void tli_commit_end(tl_op *op)
     tli_commit_drop_plan(c);
     tli_commit_end_load(c);
     tli_iceberg_delete_list(c->list);
+    tli_indexplan_close(c->file, &c->lake->options.op.allocator);
+    c->file = NULL;
     tl_table_drop(c->base);
     tl_table_drop(c->table);
     c->list = NULL;

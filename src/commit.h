@@ -2,9 +2,10 @@
 
    State table: a round of requests -> what then. A state ends when all its requests are answered, in any order.
    START      none -> the batch id is in already: DONE (duplicate). Else LIST if the base's manifest list is not known,
-              MANIFESTS if some must be rewritten, else UPLOAD. Of a creation: HINT
+              nor the rows of its last-value index that are needed, MANIFESTS if some must be rewritten, else UPLOAD.
+              Of a creation: HINT
    HINT       get the hint -> there is one: FAILED, TL_EXISTS. None: PUT
-   LIST       get the manifest list -> MANIFESTS or UPLOAD. Gone: the base has expired: PAUSE
+   LIST       get the manifest list and the index file -> MANIFESTS or UPLOAD. No list: the base has expired: PAUSE
    MANIFESTS  get those to be rewritten or merged -> UPLOAD. Gone: PAUSE
    UPLOAD     put data files (once), manifests, their list, the index + stat vN -> all there: PUT. vN gone: PAUSE. A
               put of unknown outcome is sent again; any other answer: FAILED
@@ -18,9 +19,9 @@
    LOAD       what the load asks for -> START on the newest version
    HINTED     put the hint -> DONE
 
-   Deleted, fire and forget: manifests and list of a lost attempt; the files that this commit uploaded, when it fails
-   for good or is a duplicate, but none that the newest version known has. Nothing is deleted while vN+1 may hold this
-   commit. */
+   Deleted, fire and forget: manifests, list and index of a lost attempt; the files that this commit uploaded, when it
+   fails for good or is a duplicate, but none that the newest version known has. Nothing is deleted while vN+1 may hold
+   this commit. */
 #if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
 
 #define TL_COMMIT_ATTEMPTS 10u
@@ -33,12 +34,16 @@ typedef struct tl_commit {
     int64_t snapshot_id; /* of it; 0 when no snapshot was made */
     uint32_t attempts;
     uint8_t duplicate;   /* 1: the batch id was in already, nothing was committed */
+    uint8_t index_dropped; /* 1: the version before had a last-value index, this one has none */
+    tl_error why_no_index; /* of a new snapshot without a last-value index; TL_OK: it has one, or the change took it
+                              away */
     tl_lake *lake;       /* private from here */
     const tl_change *change;
     tl_table *base;
     tl_load *load;
     struct tli_commitplan *plan;
     struct tli_iceberg_list *list; /* the base's, when this commit had to read it */
+    struct tli_indexplan_file *file;
     char *keys;                    /* the location, then places for two keys */
     tl_span location;
     tl_span *bodies;

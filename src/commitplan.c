@@ -14,7 +14,8 @@ typedef struct tli_commitplan_object {
 } tli_commitplan_object;
 
 enum {
-    TLI_COMMITPLAN_ADDED, TLI_COMMITPLAN_MERGED, TLI_COMMITPLAN_DELETED, TLI_COMMITPLAN_LIST, TLI_COMMITPLAN_OBJECTS
+    TLI_COMMITPLAN_ADDED, TLI_COMMITPLAN_MERGED, TLI_COMMITPLAN_DELETED, TLI_COMMITPLAN_LIST,
+    TLI_COMMITPLAN_LAST_VALUES, TLI_COMMITPLAN_OBJECTS
 };
 
 /* Paths, found by their hash. */
@@ -49,6 +50,9 @@ typedef struct tli_commitplan {
     int64_t snapshot_id, sequence_number, timestamp;
     tli_commitplan_object objects[TLI_COMMITPLAN_OBJECTS];
     tl_buffer metadata;
+    tl_index_codec codec;         /* of index files */
+    const tl_rows *index_rows;    /* the base's, when they were read from its index file */
+    tli_indexplan index;
     tl_table *table;              /* the new version */
     tl_error *err;
 } tli_commitplan;
@@ -59,6 +63,7 @@ TLI_FN void tli_commitplan_end(tli_commitplan *p)
     for (i = 0; i < TLI_COMMITPLAN_OBJECTS; i++)
         tl_buffer_free(&p->objects[i].bytes);
     tl_buffer_free(&p->metadata);
+    tli_indexplan_end(&p->index);
     tl_table_drop(p->table);
     if (p->files.store != NULL)
         tli_iceberg_end(&p->files);
@@ -124,6 +129,9 @@ TLI_FN tl_status tli_commitplan_check_properties(tli_commitplan *p)
         if (!of_table && tli_commitplan_reserved(e->key))
             return tli_commitplan_refuse(p, TL_MISUSE, "a summary entry that the commit itself writes");
     }
+    if ((c->newest != NULL && c->kind != TL_CHANGE_APPEND && c->kind != TL_CHANGE_INDEX)
+        || (c->cutoff != NULL && c->kind != TL_CHANGE_DELETE))
+        return tli_commitplan_refuse(p, TL_MISUSE, "newest rows, or a cutoff, of a change that takes none");
     if (c->batch_id.data != NULL && (c->kind != TL_CHANGE_APPEND || !tli_commitplan_is_text(c->batch_id)))
         return tli_commitplan_refuse(p, TL_MISUSE, "a batch id of something that is no append, or that is no text");
     return TL_OK;
@@ -358,6 +366,13 @@ TLI_FN int tli_commitplan_snapshots(const tli_commitplan *p)
 TLI_FN int tli_commitplan_wants_list(const tli_commitplan *p)
 {
     return tli_commitplan_snapshots(p) && p->base->metadata.has_snapshot && p->list == NULL;
+}
+
+/* Must the base's index file be read, if it can be? */
+TLI_FN int tli_commitplan_wants_index(const tli_commitplan *p)
+{
+    return p->codec.decode != NULL && tli_commitplan_snapshots(p)
+           && tli_indexplan_extends(p->change, &p->base->metadata) && !tli_indexplan_at_hand(p->base);
 }
 
 /* ---- which manifests are read ---- */
@@ -686,7 +701,7 @@ TLI_FN void tli_commitplan_summary(const tli_commitplan *p, tli_manifest_text *t
     static const char *const operations[] = {"append", "replace", "delete", "replace"};
     const tl_metadata *m = &p->base->metadata;
     const tl_json_node *summary = tl_json_member(&m->json, m->snapshot, tl_text("summary"));
-    tl_span index = tli_text_span(NULL, 0);
+    tl_span index = p->index.path;
     int first = 1;
     size_t i;
     tli_manifest_put(t, "{");
@@ -695,10 +710,6 @@ TLI_FN void tli_commitplan_summary(const tli_commitplan *p, tli_manifest_text *t
         tli_commitplan_entry(t, &first, p->change->properties[i].key, p->change->properties[i].value);
     if (p->change->batch_id.data != NULL)
         tli_commitplan_entry(t, &first, tl_text(TLI_COMMITPLAN_BATCH), p->change->batch_id);
-    if (p->change->kind == TL_CHANGE_INDEX)
-        index = p->change->index.file.path;
-    else if (p->change->kind != TL_CHANGE_APPEND) /* newest rows that are not told may be among the appended ones */
-        index = m->last_value_index;
     if (index.data != NULL)
         tli_commitplan_entry(t, &first, tl_text(TLI_COMMITPLAN_INDEX), index);
     tli_commitplan_counters(p, t, &first, summary);
@@ -987,6 +998,51 @@ TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
     return TL_OK;
 }
 
+/* Its index: the section is in the document whatever it costs, for the next commit to go on from; publishing knows the
+   budget. */
+TLI_FN tl_status tli_commitplan_add_index(tli_commitplan *p)
+{
+    const struct ArrowArray *rows = p->index.rows;
+    tl_status st;
+    if (p->index.store == NULL || !p->table->has_files)
+        return TL_OK;
+    st = tl_document_add(&p->table->head.document, tl_text("last_values"), p->index.schema, &rows, 1, p->err);
+    p->table->store = p->index.store;
+    p->table->memory += tli_mem_store_size(p->index.store);
+    p->index.store = NULL;
+    return st;
+}
+
+/* Writes the rows of a new index as a file. Rows that no file can be made of are no index. */
+TLI_FN tl_status tli_commitplan_write_index(tli_commitplan *p)
+{
+    tli_commitplan_object *o = &p->objects[TLI_COMMITPLAN_LAST_VALUES];
+    const struct ArrowArray *rows = p->index.rows;
+    tl_status st = p->codec.encode != NULL
+        ? p->codec.encode(p->codec.context, &o->bytes, p->index.schema, rows, p->err)
+        : tl_parquet_write(&o->bytes, p->index.schema, &rows, 1, NULL, p->err);
+    if (st == TL_OK) {
+        st = tli_commitplan_name(p, &o->key, "lvi-", p->snapshot_id, ".parquet");
+        p->index.path = o->key;
+        return st;
+    }
+    if (st == TL_NO_MEMORY || st == TL_BLOCK_FULL)
+        return st;
+    tl_buffer_free(&o->bytes);
+    tli_indexplan_end(&p->index);
+    p->index.why = *p->err;
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_commitplan_plan_index(tli_commitplan *p)
+{
+    const tl_metadata *m = &p->base->metadata;
+    const tl_json_node *summary = tl_json_member(&m->json, m->snapshot, tl_text("summary"));
+    tl_status st = tli_indexplan_make(&p->index, p->change, p->base, tli_commitplan_total(p, summary, "total-records"),
+                                      p->index_rows, &p->limits, &p->allocator, p->err);
+    return st == TL_OK && p->index.made ? tli_commitplan_write_index(p) : st;
+}
+
 /* With all manifests read that were picked: makes everything there is to write. */
 TLI_FN tl_status tli_commitplan_finish(tli_commitplan *p)
 {
@@ -1000,9 +1056,13 @@ TLI_FN tl_status tli_commitplan_finish(tli_commitplan *p)
         st = list == NULL ? p->err->status : tli_commitplan_manifests(p, list);
     }
     if (st == TL_OK && p->base != NULL)
+        st = tli_commitplan_plan_index(p);
+    if (st == TL_OK && p->base != NULL)
         st = tli_commitplan_update(p);
     if (st == TL_OK)
         st = tli_commitplan_build(p);
+    if (st == TL_OK)
+        st = tli_commitplan_add_index(p);
     if (st == TL_OK)
         p->table->manifests = list;
     else

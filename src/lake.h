@@ -25,6 +25,7 @@ typedef struct tl_lake_options {
                                 was expired meanwhile is never seen to move on */
     uint8_t seed[16];        /* from the system's randomness; commits refuse zero */
     tl_compression compression;
+    tl_index_codec index;
     tl_limits limits;
     tl_op_options op;        /* of every machine; op.allocator is the lake's too */
 } tl_lake_options;

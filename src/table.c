@@ -15,6 +15,7 @@ TL_API void tl_table_drop(tl_table *table)
     a = table->allocator;
     tl_metadata_free(&table->metadata);
     tl_head_free(&table->head);
+    tli_mem_store_drop(table->store);
     tli_mem_blob_drop(table->body);
     tli_iceberg_delete_list(table->manifests);
     tli_mem_delete(&a, (void *)(uintptr_t)table->location.data, table->location.size + 1);
@@ -28,7 +29,7 @@ TL_API tl_status tl_table_last_values(tl_table *table, int32_t batch, struct Arr
     tl_status st;
     if (table->metadata.last_value_index.data == NULL)
         return tli_err(err, TL_ABSENT, "the current snapshot names no last-value index", TL_NO_POSITION);
-    if (table->source != TL_FROM_HEAD)
+    if (table->source == TL_FROM_CHAIN)
         return tli_err(err, TL_ABSENT, "the version was loaded without its head", TL_NO_POSITION);
     st = tl_head_last_values(&table->head, &section, err);
     return st == TL_OK ? tl_section_export(section, batch, schema, array, err) : st;

@@ -12,8 +12,11 @@ static void append(cworld *w, tl_table **base, unsigned from, unsigned count)
     static cfile files[8];
     tl_data_file added[8];
     tl_change change;
+    crows newest;
     unsigned i;
     memset(&change, 0, sizeof change);
+    crows_make(&newest, &(*base)->metadata, (int64_t)from * 10, 10 * count);
+    change.newest = &newest.rows;
     for (i = 0; i < count; i++) {
         cfile_make(&files[i], w->location, (*base)->metadata.partitioned, from + i);
         added[i] = files[i].file;
@@ -22,6 +25,7 @@ static void append(cworld *w, tl_table **base, unsigned from, unsigned count)
     change.added = added;
     change.added_count = count;
     CHECK_INT(commit_on(w, base, &change), TL_OK);
+    crows_drop(&newest);
 }
 
 static tl_span path_of(tl_table *t, size_t i)
@@ -358,6 +362,7 @@ static int with_plan(plan *p, int race, unsigned *tally)
     tl_commit c;
     tl_status st;
     cfile f;
+    crows newest;
     census n;
     unsigned before;
     memset(&mo, 0, sizeof mo);
@@ -372,7 +377,9 @@ static int with_plan(plan *p, int race, unsigned *tally)
     before = take_census(&w.store, w.location, "").orphans;
     p->on = 1;
     p->seen = p->hit = 0;
+    crows_make(&newest, &base->metadata, 40, 9);
     change = cappend(&f, w.location, 1, 0);
+    change.newest = &newest.rows;
     change.batch_id = tl_text("batch");
     tl_commit_begin(&c, &w.lake, base, &change);
     st = tl_mem_run(&w.store, &c.op);
@@ -384,6 +391,9 @@ static int with_plan(plan *p, int race, unsigned *tally)
         tally[0]++;
         CHECK_INT(n.present, 1);
         CHECK_INT(n.newest, c.version);
+        CHECK((c.table->metadata.last_value_index.data != NULL) == (c.why_no_index.status == TL_OK));
+        CHECK(c.why_no_index.status == TL_OK || p->outcome[0] == TL_OUTCOME_NOT_FOUND
+              || p->outcome[1] == TL_OUTCOME_NOT_FOUND); /* who says that the index file is not there */
     } else if (st == TL_AMBIGUOUS) {
         tally[1]++;
         CHECK_INT(log_count(&w.store, TL_DELETE, "new-0.parquet"), 0);
@@ -394,6 +404,7 @@ static int with_plan(plan *p, int race, unsigned *tally)
         CHECK(tl_mem_get(&w.store, tl_text(f.path)) == NULL);
     }
     CHECK_INT(tl_op_end(&c.op), TL_OK);
+    crows_drop(&newest);
     tl_table_drop(base);
     cworld_end(&w);
     return p->hit != 0;
@@ -406,7 +417,8 @@ static void every_request_with_every_outcome(void)
                                           TL_OUTCOME_CANCELLED, TL_OUTCOME_NEVER_SENT};
     static const int may_apply[] = {0, 0, 1, 0, 1, 1, 1, 0};
     unsigned tally[3] = {0, 0, 0}, runs = 0;
-    int race;
+    int race, calls = 0;
+    cindex_use(&calls);
     for (race = 0; race < 2; race++) {
         plan p;
         size_t a, b;
@@ -436,6 +448,261 @@ static void every_request_with_every_outcome(void)
     }
     printf("%u plans of faults: %u committed, %u ambiguous, %u not in\n", runs, tally[0], tally[1], tally[2]);
     CHECK(tally[0] > 0 && tally[1] > 0 && tally[2] > 0);
+    cindex_use(NULL);
+}
+
+/* ---- the last-value index ---- */
+
+/* Commits, and checks what became of the index: `why`: the status of why there is none. */
+static void commit_index(cworld *w, tl_table **base, const tl_change *change, int dropped, tl_status why)
+{
+    tl_commit c;
+    tl_commit_begin(&c, &w->lake, *base, change);
+    CHECK_INT(tl_mem_run(&w->store, &c.op), TL_OK);
+    CHECK_INT(c.index_dropped, dropped);
+    CHECK_STATUS(c.why_no_index.status, why, &c.why_no_index);
+    if (c.table != NULL) {
+        tl_table_drop(*base);
+        *base = tl_table_keep(c.table);
+    }
+    CHECK_INT(tl_op_end(&c.op), TL_OK);
+}
+
+/* What a version's index says is these rows merged. */
+static void check_rows(tl_table *t, const tl_rows *base, const tl_rows *newest)
+{
+    struct ArrowSchema sa, sb;
+    struct ArrowArray ra, rb;
+    tl_error err;
+    if (!CHECK_STATUS(tl_table_last_values(t, 0, &sa, &ra, &err), TL_OK, &err))
+        return;
+    if (CHECK_STATUS(tl_last_values_merge(&t->metadata, base, newest, NULL, NULL, &sb, &rb, &err), TL_OK, &err)) {
+        CHECK(tl_compare_schemas(&sb, &sa) && tl_compare_arrays(&sb, &rb, &sa, &ra));
+        if (tl_compare_why[0] != 0)
+            fprintf(stderr, "  %s\n", tl_compare_why);
+        rb.release(&rb);
+        sb.release(&sb);
+    }
+    ra.release(&ra);
+    sa.release(&sa);
+}
+
+/* The rows of a version, to compare with. */
+static void keep_rows(tl_table *t, crows *r)
+{
+    tl_error err;
+    memset(r, 0, sizeof *r);
+    r->array = (struct ArrowArray *)malloc(sizeof *r->array);
+    CHECK_STATUS(tl_table_last_values(t, 0, &r->schema, r->array, &err), TL_OK, &err);
+    r->batch = r->array;
+    r->rows.schema = &r->schema;
+    r->rows.batches = &r->batch;
+    r->rows.count = 1;
+}
+
+static void end_rows(crows *r)
+{
+    r->array->release(r->array);
+    r->schema.release(&r->schema);
+    free(r->array);
+}
+
+/* A table with an index, and what it says. */
+typedef struct iworld {
+    cworld w;
+    tl_table *base;
+    crows newest, old;
+    cfile f, g;
+    char path[300]; /* of the index */
+} iworld;
+
+static void note_index(iworld *x)
+{
+    tl_span path = x->base->metadata.last_value_index;
+    if (x->old.array != NULL)
+        end_rows(&x->old);
+    keep_rows(x->base, &x->old);
+    snprintf(x->path, sizeof x->path, "%.*s", (int)path.size, path.data);
+}
+
+static void index_after_append(iworld *x)
+{
+    tl_change change;
+    note_index(x);
+    crows_make(&x->newest, &x->base->metadata, 217200, 7); /* a minute newer, for five of the ten devices */
+    change = cappend(&x->f, x->w.location, 1, 0);
+    change.newest = &x->newest.rows;
+    commit_index(&x->w, &x->base, &change, 0, TL_OK);
+    check_rows(x->base, &x->old.rows, &x->newest.rows);
+    CHECK(tl_mem_get(&x->w.store, x->base->metadata.last_value_index) != NULL);
+    CHECK(!tl_span_equal(x->base->metadata.last_value_index, tl_text(x->path)));
+    publish_head(&x->w, x->base, 1);
+    check_cold(&x->w, x->base);
+}
+
+/* A compaction and new properties keep it, rows and all. */
+static void index_carried(iworld *x)
+{
+    tl_change change;
+    tl_property property;
+    tl_span removed = tl_text(x->f.path);
+    note_index(x);
+    cfile_make(&x->g, x->w.location, 1, 1);
+    memset(&change, 0, sizeof change);
+    change.kind = TL_CHANGE_REPLACE;
+    change.added = &x->g.file;
+    change.added_count = 1;
+    change.removed = &removed;
+    change.removed_count = 1;
+    commit_index(&x->w, &x->base, &change, 0, TL_OK);
+    check_rows(x->base, &x->old.rows, NULL);
+    memset(&change, 0, sizeof change);
+    property.key = property.value = tl_text("x");
+    change.kind = TL_CHANGE_PROPERTIES;
+    change.properties = &property;
+    change.property_count = 1;
+    commit_index(&x->w, &x->base, &change, 0, TL_OK);
+    check_rows(x->base, &x->old.rows, NULL);
+    CHECK(tl_span_equal(x->base->metadata.last_value_index, tl_text(x->path)));
+    publish_head(&x->w, x->base, 1);
+    check_cold(&x->w, x->base);
+}
+
+/* A delete carries it, but for rows before a cutoff. */
+static void index_cut(iworld *x)
+{
+    static const int64_t cutoff = (INT64_C(1767225600) + 217203) * 1000000;
+    tl_change change;
+    tl_span removed = tl_text(x->g.path);
+    memset(&change, 0, sizeof change);
+    change.kind = TL_CHANGE_DELETE;
+    change.removed = &removed;
+    change.removed_count = 1;
+    change.cutoff = &cutoff;
+    CHECK_INT(x->old.array->length, 10);
+    commit_index(&x->w, &x->base, &change, 0, TL_OK);
+    note_index(x);
+    CHECK_INT(x->old.array->length, 4); /* rows 217203 to 217206 */
+    CHECK_INT(take_census(&x->w.store, x->w.location, "").broken, 0);
+    publish_head(&x->w, x->base, 1);
+    check_cold(&x->w, x->base);
+    removed = path_of(x->base, 0);
+    change.cutoff = NULL;
+    commit_index(&x->w, &x->base, &change, 0, TL_OK);
+    check_rows(x->base, &x->old.rows, NULL);
+    CHECK(tl_span_equal(x->base->metadata.last_value_index, tl_text(x->path)));
+}
+
+/* Taken away it does not begin again, until it is set. An append without newest rows ends it: they may be newer. */
+static void index_set(iworld *x)
+{
+    tl_change change;
+    memset(&change, 0, sizeof change);
+    change.kind = TL_CHANGE_INDEX;
+    commit_index(&x->w, &x->base, &change, 1, TL_OK);
+    change = cappend(&x->f, x->w.location, 1, 2);
+    change.newest = &x->newest.rows;
+    commit_index(&x->w, &x->base, &change, 0, TL_ABSENT);
+    memset(&change, 0, sizeof change);
+    change.kind = TL_CHANGE_INDEX;
+    change.newest = &x->newest.rows;
+    commit_index(&x->w, &x->base, &change, 0, TL_OK);
+    check_rows(x->base, NULL, &x->newest.rows);
+    publish_head(&x->w, x->base, 1);
+    check_cold(&x->w, x->base);
+    change = cappend(&x->f, x->w.location, 1, 3);
+    commit_index(&x->w, &x->base, &change, 1, TL_ABSENT);
+    CHECK_INT(take_census(&x->w.store, x->w.location, "").orphans, 0);
+}
+
+static void index_of_every_change(void)
+{
+    iworld x;
+    memset(&x, 0, sizeof x);
+    cworld_begin(&x.w, "iot.trucks", NULL);
+    x.base = cworld_load(&x.w.store, &x.w.lake, x.w.location, 0);
+    index_after_append(&x);
+    index_carried(&x);
+    index_cut(&x);
+    index_set(&x);
+    end_rows(&x.old);
+    crows_drop(&x.newest);
+    tl_table_drop(x.base);
+    cworld_end(&x.w);
+}
+
+/* A base whose rows are not in its head: read from the index file when there is a codec for that, else given up. */
+static void index_that_is_not_at_hand(void)
+{
+    int calls = 0, how;
+    for (how = 0; how < 3; how++) { /* no codec; one that reads; one that meets Timelake's own file */
+        cworld w;
+        tl_table *base, *first;
+        tl_change change;
+        tl_commit c;
+        crows one, two;
+        cfile f, g;
+        cindex_use(how == 0 ? NULL : &calls);
+        cworld_begin(&w, how == 2 ? "iot.trucks" : "iot.created", NULL);
+        first = cworld_load(&w.store, &w.lake, w.location, 0);
+        crows_make(&one, &first->metadata, 0, 3);
+        crows_make(&two, &first->metadata, 2, 9);
+        change = cappend(&f, w.location, 1, 0);
+        change.newest = &one.rows;
+        if (how != 2)
+            commit_index(&w, &first, &change, 0, TL_OK);
+        tl_lake_forget(&w.lake, w.location);
+        base = cworld_load(&w.store, &w.lake, w.location, 1);
+        change = cappend(&g, w.location, 1, 1);
+        change.newest = &two.rows;
+        tl_commit_begin(&c, &w.lake, base, &change);
+        CHECK_INT(tl_mem_run(&w.store, &c.op), TL_OK);
+        CHECK_INT(c.index_dropped, how != 1);
+        CHECK_STATUS(c.why_no_index.status, how == 0 ? TL_ABSENT : how == 1 ? TL_OK : TL_TRUNCATED, &c.why_no_index);
+        if (how == 1) {
+            check_rows(c.table, &one.rows, &two.rows);
+            CHECK_INT(tl_op_round_trips(&c.op), 3); /* list and index at once */
+            CHECK_INT(calls, 3);
+        }
+        CHECK_INT(tl_op_end(&c.op), TL_OK);
+        crows_drop(&one);
+        crows_drop(&two);
+        tl_table_drop(base);
+        tl_table_drop(first);
+        cworld_end(&w);
+    }
+    cindex_use(NULL);
+}
+
+/* Newest rows that do not fit the table's columns are refused before anything is uploaded. */
+static void index_of_wrong_rows(void)
+{
+    cworld w;
+    tl_table *base;
+    tl_change change;
+    crows newest;
+    cfile f;
+    tl_commit c;
+    int64_t cutoff = 0;
+    cworld_begin(&w, "iot.trucks", NULL);
+    base = cworld_load(&w.store, &w.lake, w.location, 0);
+    crows_make(&newest, &base->metadata, 0, 3);
+    newest.schema.children[0]->name = "else";
+    newest.schema.children[0]->metadata = NULL;
+    change = cappend(&f, w.location, 1, 0);
+    change.newest = &newest.rows;
+    tl_commit_begin(&c, &w.lake, base, &change);
+    CHECK_INT(tl_mem_run(&w.store, &c.op), TL_MISUSE);
+    CHECK(tl_mem_get(&w.store, tl_text(f.path)) == NULL);
+    CHECK_INT(tl_op_end(&c.op), TL_OK);
+    change.newest = NULL;
+    change.cutoff = &cutoff;
+    tl_commit_begin(&c, &w.lake, base, &change);
+    CHECK_INT(tl_mem_run(&w.store, &c.op), TL_MISUSE);
+    CHECK_INT(tl_op_end(&c.op), TL_OK);
+    crows_drop(&newest);
+    tl_table_drop(base);
+    cworld_end(&w);
 }
 
 /* ---- batch ids, conflicts, refusals, creation ---- */
@@ -716,6 +983,7 @@ static int with_failing_allocation(long at, int race, int for_ever, unsigned *ta
     tl_commit c;
     tl_status st;
     cfile f;
+    crows newest;
     census n, before;
     int done;
     cworld_begin(&w, "iot.trucks", NULL);
@@ -724,6 +992,8 @@ static int with_failing_allocation(long at, int race, int for_ever, unsigned *ta
         others_append(&w, 5);
     before = take_census(&w.store, w.location, "");
     change = cappend(&f, w.location, 1, 0);
+    crows_make(&newest, &base->metadata, 40, 9);
+    change.newest = &newest.rows;
     w.memory.calls = 0;
     w.memory.fail_at = at;
     w.memory.fail_for_ever = for_ever;
@@ -739,6 +1009,7 @@ static int with_failing_allocation(long at, int race, int for_ever, unsigned *ta
     tally[1] += st == TL_AMBIGUOUS;
     tally[2] += c.attempts > 1 && st != TL_OK;
     CHECK_INT(tl_op_end(&c.op), TL_OK);
+    crows_drop(&newest);
     tl_table_drop(base);
     cworld_end(&w);
     return done;
@@ -764,6 +1035,9 @@ static const tl_test_case cases[] = {
     TL_TEST(round_trips),
     TL_TEST(cases_01_and_02),
     TL_TEST(every_request_with_every_outcome),
+    TL_TEST(index_of_every_change),
+    TL_TEST(index_that_is_not_at_hand),
+    TL_TEST(index_of_wrong_rows),
     TL_TEST(batches),
     TL_TEST(conflicts_and_refusals),
     TL_TEST(a_version_that_expired_is_not_put_again),

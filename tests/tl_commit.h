@@ -1,6 +1,7 @@
 /* For tests: commits over a store in memory. Include after tl_warehouse.h. */
 #ifndef TL_COMMIT_H
 #define TL_COMMIT_H
+#include "tl_compare.h"
 
 typedef struct cworld {
     tl_mem store;
@@ -10,6 +11,8 @@ typedef struct cworld {
     char place[256];
 } cworld;
 
+static tl_index_codec cworld_index; /* of the lakes that are made from now on */
+
 TL_TEST_FN void cworld_lake(tl_lake *lake, tl_test_memory *memory, uint8_t seed)
 {
     tl_lake_options o;
@@ -18,6 +21,7 @@ TL_TEST_FN void cworld_lake(tl_lake *lake, tl_test_memory *memory, uint8_t seed)
     o.op.allocator = tl_test_allocator(memory);
     o.seed[0] = seed;
     o.seed[15] = 1;
+    o.index = cworld_index;
     CHECK_INT(tl_lake_init(lake, &o), TL_OK);
 }
 
@@ -208,6 +212,26 @@ TL_TEST_FN void publish_head(cworld *w, tl_table *t, int written)
     CHECK_INT(tl_op_end(&p.op), TL_OK);
 }
 
+/* Both versions have the same index, or none; their rows, where both know them, are the same. */
+TL_TEST_FN void check_same_index(tl_table *a, tl_table *b)
+{
+    struct ArrowSchema sa, sb;
+    struct ArrowArray ra, rb;
+    tl_error err;
+    CHECK(same_text(a->metadata.last_value_index, b->metadata.last_value_index));
+    if (tl_table_last_values(a, 0, &sa, &ra, &err) != TL_OK)
+        return;
+    if (CHECK_STATUS(tl_table_last_values(b, 0, &sb, &rb, &err), TL_OK, &err)) {
+        CHECK(tl_compare_schemas(&sa, &sb) && tl_compare_arrays(&sa, &ra, &sb, &rb));
+        if (tl_compare_why[0] != 0)
+            fprintf(stderr, "  %s\n", tl_compare_why);
+        rb.release(&rb);
+        sb.release(&sb);
+    }
+    ra.release(&ra);
+    sa.release(&sa);
+}
+
 /* What was committed is what others read, with and without the head. */
 TL_TEST_FN void check_cold(cworld *w, tl_table *t)
 {
@@ -222,6 +246,7 @@ TL_TEST_FN void check_cold(cworld *w, tl_table *t)
         if (cold != NULL) {
             CHECK_INT(cold->source, no_head ? TL_FROM_CHAIN : TL_FROM_HEAD);
             CHECK(same_version(cold, t));
+            check_same_index(cold, t);
             CHECK_BYTES(cold->metadata.json.text, cold->metadata.json.size, t->metadata.json.text,
                         t->metadata.json.size);
         }
@@ -229,6 +254,124 @@ TL_TEST_FN void check_cold(cworld *w, tl_table *t)
         tl_lake_free(&lake);
         CHECK_INT(memory.live, 0);
     }
+}
+
+/* ---- rows for the last-value index ---- */
+
+/* Rows of a table's columns. */
+typedef struct crows {
+    tli_store *store;
+    struct ArrowSchema schema;
+    struct ArrowArray *array;
+    const struct ArrowArray *batch;
+    tl_rows rows;
+} crows;
+
+/* A value of row `row`: times rise, numbers and texts come back every fifth row, what is nested is null. */
+TL_TEST_FN void crows_put(tli_build_node *n, int fill, int64_t row)
+{
+    char text[24];
+    double d = (double)row;
+    snprintf(text, sizeof text, "d%d", (int)(row % 5));
+    if (n->layout > TLI_ARROW_LARGE_BYTES || n->type.width == 16 || n->type.id == TL_TYPE_FIXED_BINARY) {
+        if (fill)
+            tli_build_null(n);
+        else
+            tli_build_count_null(n);
+    } else if (tli_arrow_offset_width(n->layout) != 0) {
+        if (fill)
+            tli_build_bytes(n, text, strlen(text));
+        else
+            tli_build_count_bytes(n, strlen(text));
+    } else if (!fill) {
+        tli_build_count(n);
+    } else if (n->layout == TLI_ARROW_BITS) {
+        tli_build_bool(n, row % 2 == 0);
+    } else if (n->type.id == TL_TYPE_TIMESTAMP) {
+        tli_build_integer(n, (INT64_C(1767225600) + row) * 1000000);
+    } else if (n->type.id == TL_TYPE_FLOAT64) {
+        tli_build_fixed(n, &d);
+    } else {
+        tli_build_integer(n, row % 5);
+    }
+}
+
+TL_TEST_FN void crows_make(crows *r, const tl_metadata *m, int64_t first, int64_t count)
+{
+    tli_build_tree *b = NULL;
+    tl_error err;
+    int64_t row;
+    uint32_t k;
+    int fill;
+    memset(r, 0, sizeof *r);
+    r->store = tli_mem_store_new(NULL, SIZE_MAX / 2, NULL, 0, NULL, NULL, &err);
+    CHECK_STATUS(tl_metadata_schema(m, &r->schema, NULL, &err), TL_OK, &err);
+    CHECK_STATUS(tli_build_begin(r->store, &r->schema, NULL, &b, &err), TL_OK, &err);
+    for (fill = 0; fill < 2; fill++) {
+        for (row = first; row < first + count; row++) {
+            for (k = 1; k < b->nodes->span; k += b->nodes[k].span)
+                crows_put(b->nodes + k, fill, row);
+            if (fill)
+                tli_build_end(b->nodes);
+            else
+                tli_build_count(b->nodes);
+        }
+        if (fill == 0)
+            CHECK_STATUS(tli_build_allocate(b, &err), TL_OK, &err);
+    }
+    CHECK_STATUS(tli_build_finish(b, &r->array, &err), TL_OK, &err);
+    r->batch = r->array;
+    r->rows.schema = &r->schema;
+    r->rows.batches = &r->batch;
+    r->rows.count = 1;
+}
+
+TL_TEST_FN void crows_drop(crows *r)
+{
+    if (r->schema.release != NULL)
+        r->schema.release(&r->schema);
+    tli_mem_store_drop(r->store);
+    memset(r, 0, sizeof *r);
+}
+
+/* An index file that is an Arrow stream: a codec of the caller's that reads what it writes. */
+TL_TEST_FN tl_status cindex_encode(void *context, tl_buffer *out, const struct ArrowSchema *schema,
+                                   const struct ArrowArray *rows, tl_error *err)
+{
+    tl_document d;
+    tl_status st;
+    memset(&d, 0, sizeof d);
+    d.allocator = out->allocator;
+    ++*(int *)context;
+    st = tl_document_add(&d, tl_text("rows"), schema, &rows, 1, err);
+    if (st == TL_OK)
+        st = tl_ipc_encode(out, &d.sections[0], NULL, err);
+    tl_document_free(&d);
+    return st;
+}
+
+TL_TEST_FN tl_status cindex_decode(void *context, struct ArrowSchema *schema, struct ArrowArray *rows,
+                                   const void *bytes, size_t size, tl_error *err)
+{
+    tl_document d;
+    tl_status st = tl_ipc_decode(&d, bytes, size, NULL, err);
+    ++*(int *)context;
+    if (st != TL_OK)
+        return st;
+    st = tl_section_export(&d.sections[0], 0, schema, rows, err);
+    tl_document_free(&d);
+    return st;
+}
+
+/* Lakes from now on have that codec, or none of their own. */
+TL_TEST_FN void cindex_use(int *calls)
+{
+    memset(&cworld_index, 0, sizeof cworld_index);
+    if (calls == NULL)
+        return;
+    cworld_index.context = calls;
+    cworld_index.encode = cindex_encode;
+    cworld_index.decode = cindex_decode;
 }
 
 /* ---- what must hold of a store whatever happened ---- */
@@ -298,6 +441,7 @@ TL_TEST_FN cversion census_version(const tl_mem *store, tl_span location, uint64
     v.there = 1;
     v.snapshot_id = m.has_snapshot ? m.current_snapshot_id : -1;
     v.broken += m.has_snapshot && !census_mark(store, m.manifest_list, named);
+    v.broken += m.last_value_index.data != NULL && !census_mark(store, m.last_value_index, named);
     o = m.has_snapshot ? tl_mem_get(store, m.manifest_list) : NULL;
     if (o != NULL && tli_iceberg_read_list(&list, o->data, o->size, &limits, NULL, &err) == TL_OK) {
         census_files(store, &m, &list, watched, count, named, &v);
@@ -307,13 +451,14 @@ TL_TEST_FN cversion census_version(const tl_mem *store, tl_span location, uint64
     return v;
 }
 
-/* Manifests, lists and data files that no version names. */
+/* Manifests, lists, indexes and data files that no version names. */
 TL_TEST_FN unsigned census_orphans(const tl_mem *store, const uint8_t *named)
 {
     unsigned n = 0;
     size_t i;
     for (i = 0; i < store->count; i++)
         n += !named[i] && (strstr(store->objects[i].key, ".avro") != NULL
+                           || strstr(store->objects[i].key, "/lvi-") != NULL
                            || strstr(store->objects[i].key, "/data/") != NULL);
     return n;
 }

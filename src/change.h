@@ -1,5 +1,4 @@
-/* >>commitplan: what a commit changes, and the objects that make it so. Source: the Apache Iceberg table spec, format
-   2, and Timelake's rules on top of it. */
+/* >>change: what a commit changes. */
 #if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
 
 /* A data file that a commit adds. */
@@ -17,7 +16,7 @@ typedef enum tl_change_kind {
     TL_CHANGE_APPEND,     /* files added */
     TL_CHANGE_REPLACE,    /* files removed and added that hold the same rows: compaction */
     TL_CHANGE_DELETE,     /* files removed: retention */
-    TL_CHANGE_INDEX,      /* a last-value index set, or taken away: index.path absent */
+    TL_CHANGE_INDEX,      /* a last-value index set, of `newest` or of index.path, or taken away: neither */
     TL_CHANGE_PROPERTIES, /* table properties set, or with an absent value taken away */
     TL_CHANGE_CREATE      /* a new table */
 } tl_change_kind;
@@ -31,7 +30,11 @@ typedef struct tl_change {
     const tl_property *properties; /* entries of the snapshot's summary; in PROPERTIES and CREATE the table's own */
     size_t property_count;
     tl_span batch_id;          /* of an append: committed at most once in the history of the current snapshot */
-    tl_data_file index;        /* of INDEX: its path, and the body if it is to be uploaded */
+    const tl_rows *newest;     /* of an append: rows that are in the files added, among them the newest of each series;
+                                  NULL: not known, and the last-value index ends. Of INDEX: such rows of all files */
+    const int64_t *cutoff;     /* of a delete: rows whose time, in us since 1970, is before it leave the index; NULL:
+                                  all stay */
+    tl_data_file index;        /* of INDEX: its path, and the body if it is to be uploaded; `newest`: what it says */
     const tl_new_table *table; /* of CREATE */
 } tl_change;
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
