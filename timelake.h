@@ -647,7 +647,7 @@ typedef enum tl_avro_kind {
 typedef struct tl_avro_node {
     tl_avro_kind kind;
     int32_t field_id;   /* -1: none */
-    int32_t size;       /* of fixed: bytes */
+    int32_t size;       /* of fixed: bytes; of records: the node where the type is defined */
     uint32_t first;     /* index of the first child in tl_avro.nodes; the others follow by `next` */
     uint32_t count;
     uint32_t next;      /* index of the next sibling */
@@ -12881,6 +12881,7 @@ TLI_FN tl_status tli_ipc_write_end(tl_buffer *out, tl_error *err)
 enum { TLI_AVRO_PLAIN, TLI_AVRO_DEFLATE, TLI_AVRO_SNAPPY, TLI_AVRO_ZSTANDARD };
 
 #define TLI_AVRO_NODES 65536u
+#define TLI_AVRO_NAMED 1024u /* each use of a named type goes through all of them */
 #define TLI_AVRO_EMPTY_ITEMS 65536u /* entries that take no bytes: they cost time all the same */
 #define TLI_AVRO_ENTRIES 16384u /* of the header: tl_avro_metadata_at goes through all before the one asked for */
 #define TLI_AVRO_BLOCK_FIRST 65536u
@@ -13098,7 +13099,10 @@ TLI_FN tl_status tli_avro_by_name(tli_avro_builder *b, uint32_t node, tl_span na
 
 TLI_FN tl_status tli_avro_define(tli_avro_builder *b, uint32_t node, const tl_json_node *json)
 {
-    tli_avro_named *d = (tli_avro_named *)tli_avro_room(b, b->named, &b->named_capacity, b->named_count, sizeof *d);
+    tli_avro_named *d;
+    if (b->named_count == TLI_AVRO_NAMED)
+        return tli_err(b->err, TL_LIMIT, "an Avro schema of too many named types", TL_NO_POSITION);
+    d = (tli_avro_named *)tli_avro_room(b, b->named, &b->named_capacity, b->named_count, sizeof *d);
     if (d == NULL)
         return b->err->status;
     b->named = d;
@@ -13171,6 +13175,7 @@ TLI_FN tl_status tli_avro_complex(tli_avro_builder *b, uint32_t node, const tl_j
     }
     if (tl_span_equal(type, tl_text("record")) || tl_span_equal(type, tl_text("error"))) {
         b->nodes[node].kind = TL_AVRO_RECORD;
+        b->nodes[node].size = (int32_t)node;
         return tli_avro_record(b, node, json);
     }
     if (tl_span_equal(type, tl_text("array"))) {
@@ -13199,13 +13204,13 @@ TLI_FN tl_status tli_avro_complex(tli_avro_builder *b, uint32_t node, const tl_j
     return tli_avro_by_name(b, node, type);
 }
 
-/* The fewest bytes a value of each node takes: children have higher numbers than their parents, but for shared ones,
-   which were whole before. */
+/* The fewest bytes a value of each node takes, plus 1: 0 is not known yet. Children have higher numbers than their parents,
+   but for shared ones whose type was whole before: those count nothing, and a lower bound stays one. */
 TLI_FN void tli_avro_measure(tl_avro_node *nodes, uint32_t count)
 {
     uint32_t i, k, c;
     for (i = count; i > 0; i--) {
-        tl_avro_node *n = &nodes[i - 1];
+        tl_avro_node *n = &nodes[i - 1], *type;
         uint64_t sum = 0;
         switch (n->kind) {
         case TL_AVRO_NULL:
@@ -13219,16 +13224,23 @@ TLI_FN void tli_avro_measure(tl_avro_node *nodes, uint32_t count)
         case TL_AVRO_FIXED:
             sum = (uint64_t)n->size;
             break;
-        case TL_AVRO_RECORD:
-            for (k = 0, c = n->first; k < n->count; k++, c = nodes[c].next)
-                sum += c >= i ? nodes[c].least : 0; /* a shared part counts nothing: a lower bound stays one */
+        case TL_AVRO_RECORD: /* gone through once, however often it is used */
+            type = &nodes[n->size];
+            if (type->least == 0 && type->first >= i) {
+                for (k = 0, c = type->first; k < type->count; k++, c = nodes[c].next)
+                    sum += nodes[c].least - 1;
+                type->least = (uint32_t)TLI_MIN(sum, 1u << 30) + 1;
+            }
+            sum = type->least == 0 ? 0 : type->least - 1;
             break;
         default:
             sum = 1;
             break;
         }
-        n->least = (uint32_t)TLI_MIN(sum, 1u << 30);
+        n->least = (uint32_t)TLI_MIN(sum, 1u << 30) + 1;
     }
+    for (i = 0; i < count; i++)
+        nodes[i].least--;
 }
 
 TLI_FN tl_status tli_avro_build(tli_avro_builder *b)
@@ -34516,6 +34528,7 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_IPC_WIDE_OFFSETS
 #undef TLI_IPC_TEXT_TYPE
 #undef TLI_AVRO_NODES
+#undef TLI_AVRO_NAMED
 #undef TLI_AVRO_EMPTY_ITEMS
 #undef TLI_AVRO_ENTRIES
 #undef TLI_AVRO_BLOCK_FIRST

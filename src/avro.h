@@ -15,7 +15,7 @@ typedef enum tl_avro_kind {
 typedef struct tl_avro_node {
     tl_avro_kind kind;
     int32_t field_id;   /* -1: none */
-    int32_t size;       /* of fixed: bytes */
+    int32_t size;       /* of fixed: bytes; of records: the node where the type is defined */
     uint32_t first;     /* index of the first child in tl_avro.nodes; the others follow by `next` */
     uint32_t count;
     uint32_t next;      /* index of the next sibling */

@@ -1,5 +1,6 @@
 /* Avro files: the shared cases, by value and by field id; what is refused; every byte cut and flipped. */
 #include "tl_test.h"
+#include <time.h>
 
 /* ---- a row as JSON, as rows.json of case 16 has it ---- */
 
@@ -573,6 +574,57 @@ static void header_of_many_entries(void)
     free(bytes);
 }
 
+/* A record whose fields define `types` types, the second of them a record of `fields` fields, and `uses` fields of those two. */
+static tl_status schema_of_many(uint32_t types, uint32_t fields, uint32_t uses, double *seconds)
+{
+    const size_t room = 1024 + ((size_t)types + fields + uses) * 80;
+    char *schema = (char *)malloc(room), *file = (char *)malloc(room + 64);
+    static text t;
+    tl_avro a;
+    tl_error err = {TL_OK, NULL, 0, 0};
+    size_t n = 0;
+    uint32_t i;
+    clock_t began;
+    CHECK(schema != NULL && file != NULL);
+    n += (size_t)snprintf(schema + n, room - n, "{\"type\":\"record\",\"name\":\"top\",\"fields\":["
+                          "{\"name\":\"a\",\"type\":{\"type\":\"fixed\",\"name\":\"t\",\"size\":1}},"
+                          "{\"name\":\"b\",\"type\":{\"type\":\"record\",\"name\":\"r\",\"fields\":[");
+    for (i = 0; i < fields; i++)
+        n += (size_t)snprintf(schema + n, room - n, "%s{\"name\":\"x\",\"type\":\"int\"}", i == 0 ? "" : ",");
+    n += (size_t)snprintf(schema + n, room - n, "]}}");
+    for (i = 3; i < types; i++)
+        n += (size_t)snprintf(schema + n, room - n,
+                              ",{\"name\":\"c\",\"type\":{\"type\":\"fixed\",\"name\":\"%u\",\"size\":1}}", i);
+    for (i = 0; i < uses; i++)
+        n += (size_t)snprintf(schema + n, room - n, ",{\"name\":\"u\",\"type\":\"%s\"}", i % 2 == 0 ? "t" : "r");
+    n += (size_t)snprintf(schema + n, room - n, "]}");
+    t.size = 0;
+    say(&t, "Obj\1\2\x16" "avro.schema", 17);
+    put_long(&t, (int64_t)n);
+    memcpy(file, t.data, t.size);
+    memcpy(file + t.size, schema, n);
+    memcpy(file + t.size + n, "\0" SYNC, 17);
+    began = clock();
+    (void)tl_avro_open(&a, file, t.size + n + 17, NULL, NULL, &err);
+    *seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
+    tl_avro_close(&a);
+    free(schema);
+    free(file);
+    return err.status;
+}
+
+/* What a type that is used costs must not grow with the types that are defined, nor with what is in it. */
+static void schema_of_many_types(void)
+{
+    double few, seconds;
+    CHECK_INT(schema_of_many(1024, 1, 2, &seconds), TL_OK);
+    CHECK_INT(schema_of_many(1025, 1, 2, &seconds), TL_LIMIT);
+    CHECK_INT(schema_of_many(30000, 1, 30000, &seconds), TL_LIMIT);
+    CHECK_INT(schema_of_many(3, 1, 50000, &few), TL_OK);
+    CHECK_INT(schema_of_many(3, 32000, 32000, &seconds), TL_OK);
+    CHECK(seconds < 20 * few + 0.5);
+}
+
 static const tl_test_case cases[] = {
     TL_TEST(case_16_blocks_and_codecs),
     TL_TEST(case_17_names_and_field_ids),
@@ -583,6 +635,7 @@ static const tl_test_case cases[] = {
     TL_TEST(values_of_no_bytes),
     TL_TEST(header_metadata),
     TL_TEST(header_of_many_entries),
+    TL_TEST(schema_of_many_types),
     TL_TEST(third_party),
 };
 TL_TEST_MAIN(cases)
