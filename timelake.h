@@ -13204,8 +13204,8 @@ TLI_FN tl_status tli_avro_complex(tli_avro_builder *b, uint32_t node, const tl_j
     return tli_avro_by_name(b, node, type);
 }
 
-/* The fewest bytes a value of each node takes, plus 1: 0 is not known yet. Children have higher numbers than their parents,
-   but for shared ones whose type was whole before: those count nothing, and a lower bound stays one. */
+/* The fewest bytes a value of each node takes, plus 1: 0 is not known yet. Children have higher numbers than their
+   parents, but for shared ones whose type was whole before: those count nothing, and a lower bound stays one. */
 TLI_FN void tli_avro_measure(tl_avro_node *nodes, uint32_t count)
 {
     uint32_t i, k, c;

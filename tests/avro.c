@@ -574,7 +574,7 @@ static void header_of_many_entries(void)
     free(bytes);
 }
 
-/* A record whose fields define `types` types, the second of them a record of `fields` fields, and `uses` fields of those two. */
+/* A record whose fields define `types` types, the second a record of `fields` fields; `uses` fields are of those. */
 static tl_status schema_of_many(uint32_t types, uint32_t fields, uint32_t uses, double *seconds)
 {
     const size_t room = 1024 + ((size_t)types + fields + uses) * 80;

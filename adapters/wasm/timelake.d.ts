@@ -1,5 +1,8 @@
 /* Types of timelake.mjs. docs/javascript.md is the manual. */
 
+/** In a page with <script src="timelake.js">. */
+export as namespace Timelake;
+
 /** A word for what went wrong. */
 export type Code = 'misuse' | 'no memory' | 'limit' | 'corrupt' | 'truncated' | 'checksum' | 'not a head' | 'unsupported'
   | 'no codec' | 'layout' | 'absent' | 'store' | 'cancelled' | 'gave up' | 'elsewhere' | 'superseded' | (string & {});

@@ -36,7 +36,7 @@ before(async () => {
   const cors = 'add_header Access-Control-Allow-Origin * always; add_header Access-Control-Expose-Headers ETag always; location /denied/ { return 403; }';
   writeFileSync(join(work, 'nginx.conf'), `pid ${work}/pid; error_log ${work}/error.log; daemon off; worker_processes 1; events {}
 http { access_log off; client_body_temp_path ${work}/t1; proxy_temp_path ${work}/t2; fastcgi_temp_path ${work}/t3; uwsgi_temp_path ${work}/t4;
-scgi_temp_path ${work}/t5; types { text/html html; text/javascript mjs; application/wasm wasm; } default_type application/octet-stream;
+scgi_temp_path ${work}/t5; types { text/html html; text/javascript mjs js; application/wasm wasm; } default_type application/octet-stream;
 ${serving(a, 'page', '')} ${serving(b, 'lake', cors)} ${serving(c, 'lake', '')} }`);
   server = spawn('nginx', ['-p', work, '-c', join(work, 'nginx.conf')], { stdio: 'ignore' });
   for (let i = 0; i < 100 && !(await fetch(pageUrl).then((r) => r.ok, () => false)); i++) await new Promise((done) => setTimeout(done, 50));
@@ -116,6 +116,23 @@ test('it survives a stale head, and says so', { skip }, async () => {
   assert.match(await text('#why'), /The head was not used: ./);
   assert.match(await text('#facts'), /^Version\s+8/);
   await shot('corrupt-head');
+  assert.deepEqual(unexpected(), []);
+});
+
+test('a page with a plain script tag, and no module', { skip }, async () => {
+  writeFileSync(join(work, 'page/plain.html'), `<!DOCTYPE html><html lang="en"><title>plain</title><link rel="icon" href="data:,">
+<script src="timelake.js"></script><script>
+const said = async () => {
+  const lake = await Timelake.timelake(), table = await lake.open('${bucket}wh/iot/trucks');
+  const error = await Timelake.open('${bucket}wh/iot/types', { version: 99 }).catch((e) => e);
+  try { lake.decodeHead(new Uint8Array(9)); } catch (e) { await lake.explain(); var none = e.message; }
+  return [table.version, table.files().length, error instanceof Timelake.TimelakeError && error.code, none].join(', ');
+};
+said().then((text) => { document.body.textContent = text; }, (e) => { document.body.textContent = 'failed: ' + e; });
+</script><body></body></html>`);
+  await page.goto(`${pageUrl}plain.html`);
+  await page.waitForFunction(() => document.body.textContent !== '', { timeout: 10000 });
+  assert.match(await text('body'), /^8, 6, absent, .*head/);
   assert.deepEqual(unexpected(), []);
 });
 
