@@ -66,6 +66,7 @@
      >>headarrow  code  the head codec `arrow`
      >>head       both  the head object
      >>view       both  the sections of layout 1 with their types, reading and writing
+     >>footers    code  the inline footers of a version from those of the version before it
      >>grow       code  the document of a version made from that of the version before it, at the cost of what changed
      >>keys       code  names of a table's objects, both ways
      >>contract   both  what a table's properties mean (the `timelake.` ones)
@@ -19666,6 +19667,254 @@ TL_API tl_status tl_head_write(tl_buffer *out, uint64_t version, tl_span codec, 
     return st;
 }
 
+/* >>footers: the inline footers of a version from those of the version before it.
+
+   They lie in groups of some 64 KiB, which versions share with their encoded bytes; within a group those of the newest
+   partitions come first. What is added goes into a group of its own, with those before it that are less than twice as
+   large; a group of which a footer goes is made anew. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+#define TLI_FOOTERS_GROUP 65536u
+#define TLI_FOOTERS_ROW 64u /* what a footer weighs besides its bytes */
+
+/* Immutable, but for `encoded`, which publishing fills. */
+typedef struct tli_footers_group {
+    tli_store *store;
+    struct tli_doc_batch batch; /* of section `footers` */
+    tli_view_known *known;
+    tl_file *files; /* of these: path and partition */
+    size_t count;
+    uint64_t bytes; /* of the footers */
+    tl_span encoded; /* a message of an Arrow stream; absent: not encoded yet */
+} tli_footers_group;
+
+typedef struct tli_footers {
+    tli_footers_group **groups;
+    uint32_t count;
+} tli_footers;
+
+TLI_FN uint64_t tli_footers_weight(uint64_t bytes, size_t count)
+{
+    return bytes + (uint64_t)count * TLI_FOOTERS_ROW;
+}
+
+TLI_FN uint64_t tli_footers_bytes(const tli_footers *f)
+{
+    uint64_t sum = 0;
+    uint32_t i;
+    for (i = 0; i < f->count; i++)
+        sum += f->groups[i]->bytes;
+    return sum;
+}
+
+TLI_FN size_t tli_footers_count(const tli_footers *f)
+{
+    size_t sum = 0;
+    uint32_t i;
+    for (i = 0; i < f->count; i++)
+        sum += f->groups[i]->count;
+    return sum;
+}
+
+/* A group with copies of these footers, in the store. */
+TLI_FN tl_status tli_footers_build(tli_store *store, const tli_view_known *known, const size_t *order, size_t count,
+                                   tli_footers_group **out, tl_error *err)
+{
+    tli_footers_group *g = (tli_footers_group *)tli_mem_take_zero(store, sizeof *g, err);
+    tl_footer *rows = (tl_footer *)tli_mem_take_array(store, count, sizeof *rows, err);
+    tli_view_piece piece;
+    tli_view_items in;
+    size_t i;
+    tl_status st;
+    if (g == NULL || rows == NULL)
+        return err->status;
+    g->known = (tli_view_known *)tli_mem_take_array(store, count, sizeof *g->known, err);
+    g->files = (tl_file *)tli_mem_take_array(store, count, sizeof *g->files, err);
+    if (g->known == NULL || g->files == NULL)
+        return err->status;
+    for (i = 0; i < count; i++) {
+        const tli_view_known *k = &known[order != NULL ? order[i] : i];
+        g->files[i] = *k->file;
+        g->bytes += k->footer.size;
+        rows[i].path = k->file->path;
+        rows[i].footer = k->footer;
+    }
+    in.items = rows;
+    in.stride = sizeof *rows;
+    in.count = count;
+    in.order = NULL;
+    st = tli_view_build(store, &tli_view_footers, &in, &piece, err);
+    if (st != TL_OK)
+        return st;
+    for (i = 0; i < count; i++) { /* the copies, from here on */
+        const struct ArrowArray *const *c = piece.columns;
+        g->files[i].path.data = (const char *)c[TLI_VIEW_FOOTER_PATH]->buffers[2]
+            + tli_bits_u32((const uint8_t *)c[TLI_VIEW_FOOTER_PATH]->buffers[1] + 4 * i);
+        g->known[i].file = &g->files[i];
+        g->known[i].footer.data = (const char *)c[TLI_VIEW_FOOTER_FOOTER]->buffers[2]
+            + tli_bits_u32((const uint8_t *)c[TLI_VIEW_FOOTER_FOOTER]->buffers[1] + 4 * i);
+        g->known[i].footer.size = rows[i].footer.size;
+    }
+    g->store = store;
+    g->batch.rows = (int64_t)count;
+    g->batch.columns = piece.columns;
+    g->count = count;
+    *out = g;
+    return TL_OK;
+}
+
+/* How many of the footers, in this order, are of one group. */
+TLI_FN size_t tli_footers_fit(const tli_view_known *known, const size_t *order, size_t count)
+{
+    uint64_t weight = 0;
+    size_t i;
+    for (i = 0; i < count && (i == 0 || weight < TLI_FOOTERS_GROUP); i++)
+        weight += tli_footers_weight(known[order != NULL ? order[i] : i].footer.size, 1);
+    return i;
+}
+
+/* ---- the next version's ---- */
+
+typedef struct tli_footers_work {
+    tli_store *scratch;
+    const tli_footers *old;
+    uint8_t *keep;         /* of each group */
+    tli_view_known *loose; /* what goes into new groups */
+    size_t count;
+    uint64_t bytes; /* of these */
+} tli_footers_work;
+
+TLI_FN void tli_footers_loosen(tli_footers_work *w, const tli_view_known *known)
+{
+    w->loose[w->count++] = *known;
+    w->bytes += known->footer.size;
+}
+
+/* Groups that lose one of their footers fall apart. `drop`: of each footer, group by group. */
+TLI_FN void tli_footers_drop(tli_footers_work *w, const uint8_t *drop)
+{
+    uint32_t i;
+    size_t k, at = 0;
+    for (i = 0; i < w->old->count; at += w->old->groups[i++]->count) {
+        const tli_footers_group *g = w->old->groups[i];
+        int whole = 1;
+        for (k = 0; k < g->count; k++)
+            whole &= !drop[at + k];
+        if (whole || !w->keep[i])
+            continue;
+        w->keep[i] = 0;
+        for (k = 0; k < g->count; k++)
+            if (!drop[at + k])
+                tli_footers_loosen(w, &g->known[k]);
+    }
+}
+
+/* Marks what does not fit: everything behind the first, by (partition, path) descending, that does not. */
+TLI_FN tl_status tli_footers_mark(tli_store *scratch, const tli_view_known *known, size_t count, uint64_t budget,
+                                  uint8_t *drop, tl_error *err)
+{
+    const size_t *order;
+    size_t i;
+    tl_status st = tli_view_order(scratch, count, known, tli_view_known_before, &order, err);
+    for (i = 0; st == TL_OK && i < count; i++) {
+        size_t at = order != NULL ? order[i] : i;
+        if (known[at].footer.size > budget)
+            break;
+        budget -= known[at].footer.size;
+    }
+    for (; st == TL_OK && i < count; i++)
+        drop[order != NULL ? order[i] : i] = 1;
+    return st;
+}
+
+/* Keeps within the budget. */
+TLI_FN tl_status tli_footers_limit(tli_footers_work *w, uint64_t budget, tl_error *err)
+{
+    size_t all = 0, i, k, loose = w->count, most = w->count + tli_footers_count(w->old);
+    tli_view_known *known = (tli_view_known *)tli_mem_take_array(w->scratch, (uint64_t)most + 1, sizeof *known, err);
+    uint8_t *drop = (uint8_t *)tli_mem_take_array(w->scratch, (uint64_t)most + 1, 1, err);
+    uint8_t *of_groups = (uint8_t *)tli_mem_take_array(w->scratch, (uint64_t)most + 1, 1, err);
+    size_t at = 0;
+    tl_status st;
+    if (known == NULL || drop == NULL || of_groups == NULL)
+        return err->status;
+    for (i = 0; i < loose; i++)
+        known[all++] = w->loose[i];
+    for (i = 0; i < w->old->count; i++)
+        for (k = 0; w->keep[i] && k < w->old->groups[i]->count; k++)
+            known[all++] = w->old->groups[i]->known[k];
+    st = tli_footers_mark(w->scratch, known, all, budget, drop, err);
+    if (st != TL_OK)
+        return st;
+    w->count = 0;
+    w->bytes = 0;
+    for (i = 0; i < loose; i++)
+        if (!drop[i])
+            tli_footers_loosen(w, &known[i]);
+    for (i = 0, all = loose; i < w->old->count; at += w->old->groups[i++]->count)
+        for (k = 0; w->keep[i] && k < w->old->groups[i]->count; k++)
+            of_groups[at + k] = drop[all++];
+    tli_footers_drop(w, of_groups);
+    return TL_OK;
+}
+
+/* Small groups go into the new one. */
+TLI_FN void tli_footers_merge(tli_footers_work *w)
+{
+    uint32_t i;
+    size_t k;
+    for (i = w->old->count; i-- > 0 && w->count != 0;) {
+        const tli_footers_group *g = w->old->groups[i];
+        uint64_t weight = tli_footers_weight(g->bytes, g->count);
+        if (!w->keep[i])
+            continue;
+        if (weight >= TLI_FOOTERS_GROUP || weight >= 2 * tli_footers_weight(w->bytes, w->count))
+            break;
+        w->keep[i] = 0;
+        for (k = 0; k < g->count; k++)
+            tli_footers_loosen(w, &g->known[k]);
+    }
+}
+
+/* Builds the new groups behind the kept ones. `own`: in this store, else each in one of its own, whose count is the
+   caller's to drop, as those of the kept ones are. */
+TLI_FN tl_status tli_footers_finish(tli_footers_work *w, tli_store *own, const tl_allocator *a, tli_footers *out,
+                                    tl_error *err)
+{
+    const size_t *order;
+    size_t at, n;
+    uint32_t i;
+    tl_status st = tli_view_order(w->scratch, w->count, w->loose, tli_view_known_before, &order, err);
+    if (st != TL_OK)
+        return st;
+    for (i = 0; i < w->old->count; i++)
+        if (w->keep[i]) {
+            out->groups[out->count++] = w->old->groups[i];
+            tli_mem_store_keep(w->old->groups[i]->store);
+        }
+    for (at = 0; at < w->count; at += n) {
+        tli_store *store = own != NULL ? own : tli_mem_store_new(a, SIZE_MAX / 2, NULL, 0, NULL, NULL, err);
+        const tli_view_known *from = order == NULL ? w->loose + at : w->loose;
+        const size_t *places = order == NULL ? NULL : order + at;
+        n = tli_footers_fit(from, places, w->count - at);
+        st = store == NULL ? err->status : tli_footers_build(store, from, places, n, &out->groups[out->count], err);
+        if (st != TL_OK) {
+            if (own == NULL)
+                tli_mem_store_drop(store);
+            return st;
+        }
+        out->count++;
+    }
+    return TL_OK;
+}
+
+/* Places in `groups` that so many footers may take. */
+TLI_FN uint64_t tli_footers_places(const tli_footers *old, size_t count)
+{
+    return (uint64_t)old->count + tli_footers_count(old) + count + 1;
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
 /* >>grow: the document of a version made from that of the version before it, at the cost of what changed.
 
    Rows of `files`, with their rows of `columns`, lie in parts: each a record batch or several of both sections, shared
@@ -19693,6 +19942,7 @@ typedef struct tli_grow_part {
 struct tli_grow {
     tli_grow_part **parts;
     uint32_t count;
+    tli_footers footers;
     uint8_t anew; /* its sections are not as this library writes them: nothing of it is kept */
 };
 
@@ -19870,6 +20120,49 @@ TLI_FN tl_status tli_grow_can(tl_head *head, const tl_files *files, const tl_col
     return TL_OK;
 }
 
+/* Groups of the footers that the document has, of files that it has. One that cannot be had is read from its file. */
+TLI_FN tl_status tli_grow_own_footers(struct tli_grow *g, tl_head *head, const tl_files *files, tl_error *err)
+{
+    tl_allocator *a = &head->document.store->allocator;
+    tli_footers_work w;
+    tli_footers none;
+    tl_footers footers;
+    tl_footer footer;
+    tl_file *f;
+    size_t i, row;
+    tl_status st = TL_OK;
+    if (tl_head_footers(head, &footers, NULL) != TL_OK || footers.count == 0)
+        return TL_OK;
+    TLI_FILL(&w, 0, sizeof w);
+    TLI_FILL(&none, 0, sizeof none);
+    w.old = &none;
+    w.scratch = tli_mem_store_new(a, SIZE_MAX / 2, NULL, 0, NULL, NULL, err);
+    if (w.scratch == NULL)
+        return err->status;
+    f = (tl_file *)tli_mem_take_array(w.scratch, footers.count, sizeof *f, err);
+    w.loose = (tli_view_known *)tli_mem_take_array(w.scratch, footers.count, sizeof *w.loose, err);
+    g->footers.groups = (tli_footers_group **)tli_mem_take_array(head->document.store,
+                                                                 tli_footers_places(&none, footers.count),
+                                                                 sizeof(void *), err);
+    if (f == NULL || w.loose == NULL || g->footers.groups == NULL)
+        st = err->status;
+    for (i = 0; st == TL_OK && i < footers.count; i++) {
+        tli_view_known known;
+        tl_footers_get(&footers, i, &footer);
+        row = tli_grow_find(g, files, footer.path);
+        if (row >= files->count)
+            continue;
+        tl_files_get(files, row, &f[i]);
+        known.file = &f[i];
+        known.footer = footer.footer;
+        tli_footers_loosen(&w, &known);
+    }
+    if (st == TL_OK)
+        st = tli_footers_finish(&w, head->document.store, a, &g->footers, err);
+    tli_mem_store_drop(w.scratch);
+    return st;
+}
+
 /* The parts of a version, whose files and statistics this opens; made when it has none yet. */
 TLI_FN tl_status tli_grow_of(tl_head *head, tl_files *files, tl_columns *columns, struct tli_grow **out, tl_error *err)
 {
@@ -19902,6 +20195,8 @@ TLI_FN tl_status tli_grow_of(tl_head *head, tl_files *files, tl_columns *columns
     }
     for (from = 0; from < end && st == TL_OK; from++)
         st = tli_grow_own_part(head, files, from, step, &g->parts[g->count++], err);
+    if (st == TL_OK)
+        st = tli_grow_own_footers(g, head, files, err);
     if (st == TL_OK)
         *out = head->grow = g;
     return st;
@@ -20040,6 +20335,8 @@ TLI_FN void tli_grow_release(void *context, const void *data, size_t size)
     (void)size;
     for (i = 0; i < g->count; i++)
         tli_mem_store_drop(g->parts[i]->store);
+    for (i = 0; i < g->footers.count; i++)
+        tli_mem_store_drop(g->footers.groups[i]->store);
 }
 
 /* Takes the kept parts, and the new one over, into a document's store. */
@@ -20110,47 +20407,75 @@ TLI_FN tl_status tli_grow_metadata(tl_head *head, tl_span text, tl_error *err)
     return st == TL_OK ? tli_view_add(&head->document, &piece, err) : st;
 }
 
-/* The footers that are known, of files that are there, as far as the budget reaches: the new ones, then the old. */
-TLI_FN tl_status tli_grow_footers(tli_grow_work *w, tl_head *head, tl_head *base, tl_error *err)
+/* The old footers, but for those of files that go, and the new ones, within the budget. */
+TLI_FN tl_status tli_grow_gather_footers(tli_grow_work *w, tli_footers_work *f, tl_error *err)
 {
     const tli_grow_change *c = w->change;
-    tl_footers old;
-    tl_footer footer;
-    tl_file *files;
-    tli_view_known *known;
-    tli_view_piece piece;
-    size_t i, row, count = 0, taken;
-    uint64_t budget = c->inline_bytes;
-    tl_status st;
-    TLI_FILL(&old, 0, sizeof old);
-    if (base != NULL && tl_head_footers(base, &old, NULL) != TL_OK)
-        old.count = 0; /* a footer that cannot be had is read from its file */
-    files = (tl_file *)tli_mem_take_array(w->scratch, (uint64_t)old.count + 1, sizeof *files, err);
-    known = (tli_view_known *)tli_mem_take_array(w->scratch, (uint64_t)old.count + c->footer_count + 1, sizeof *known,
-                                                 err);
-    if (files == NULL || known == NULL)
+    size_t old = tli_footers_count(f->old), row = 0, i, k, at = 0;
+    uint8_t *drop = (uint8_t *)tli_mem_take_array(w->scratch, (uint64_t)old + 1, 1, err);
+    f->keep = (uint8_t *)tli_mem_take_array(w->scratch, (uint64_t)f->old->count + 1, 1, err);
+    f->loose = (tli_view_known *)tli_mem_take_array(w->scratch, (uint64_t)old + c->footer_count + 1, sizeof *f->loose,
+                                                    err);
+    if (drop == NULL || f->keep == NULL || f->loose == NULL)
         return err->status;
-    for (i = row = 0; i < c->footer_count; i++) {
+    TLI_FILL(f->keep, 1, f->old->count + 1);
+    for (i = 0; c->gone != NULL && i < f->old->count; i++)
+        for (k = 0; k < f->old->groups[i]->count; k++)
+            drop[at++] = (uint8_t)tli_grow_goes(w, tli_grow_find(w->old, &w->files,
+                                                                 f->old->groups[i]->files[k].path));
+    tli_footers_drop(f, drop);
+    for (i = 0; i < c->footer_count; i++) {
+        tli_view_known known;
         while (!tl_span_equal(c->files[row].path, c->footers[i].path))
             row++;
-        known[count].file = &c->files[row];
-        known[count++].footer = c->footers[i].footer;
+        known.file = &c->files[row];
+        known.footer = c->footers[i].footer;
+        tli_footers_loosen(f, &known);
     }
-    for (i = 0; i < old.count; i++) {
-        tl_footers_get(&old, i, &footer);
-        row = w->old == NULL ? w->files.count : tli_grow_find(w->old, &w->files, footer.path);
-        if (row >= w->files.count || tli_grow_goes(w, row))
-            continue;
-        tl_files_get(&w->files, row, &files[i]);
-        known[count].file = &files[i];
-        known[count++].footer = footer.footer;
+    if (f->bytes + tli_footers_bytes(f->old) > c->inline_bytes) {
+        tl_status st = tli_footers_limit(f, c->inline_bytes, err);
+        if (st != TL_OK)
+            return st;
     }
-    st = tli_view_take_footers(head->document.store, known, count, &budget, &piece, &taken, err);
-    return st == TL_OK && taken != 0 ? tli_view_add(&head->document, &piece, err) : st;
+    tli_footers_merge(f);
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_grow_footers(tli_grow_work *w, tl_head *head, tl_error *err)
+{
+    struct tli_grow *g = head->grow;
+    const struct ArrowSchema *schema;
+    tl_section *section = NULL;
+    tli_footers_work f;
+    tli_footers none;
+    uint32_t i;
+    tl_status st;
+    TLI_FILL(&f, 0, sizeof f);
+    TLI_FILL(&none, 0, sizeof none);
+    f.scratch = w->scratch;
+    f.old = w->old != NULL ? &w->old->footers : &none;
+    st = tli_grow_gather_footers(w, &f, err);
+    if (st != TL_OK)
+        return st;
+    g->footers.groups = (tli_footers_group **)tli_mem_take_array(head->document.store,
+                                                                 (uint64_t)f.old->count + f.count + 1, sizeof(void *),
+                                                                 err);
+    schema = tli_view_schema(head->document.store, &tli_view_footers, err);
+    if (g->footers.groups == NULL || schema == NULL)
+        return err->status;
+    st = tli_footers_finish(&f, NULL, &head->document.allocator, &g->footers, err);
+    if (st != TL_OK || g->footers.count == 0)
+        return st;
+    st = tli_doc_section(&head->document, tl_text("footers"), schema, (int32_t)g->footers.count, NULL, &section, err);
+    for (i = 0; st == TL_OK && i < g->footers.count; i++) {
+        section->batches[i] = g->footers.groups[i]->batch;
+        section->rows += g->footers.groups[i]->batch.rows;
+    }
+    return st;
 }
 
 /* What is left to do once the parts are there. */
-TLI_FN tl_status tli_grow_finish(tli_grow_work *w, tl_head *head, tl_head *base, tl_error *err)
+TLI_FN tl_status tli_grow_finish(tli_grow_work *w, tl_head *head, tl_error *err)
 {
     tl_files files;
     tli_grow_part *last;
@@ -20162,7 +20487,7 @@ TLI_FN tl_status tli_grow_finish(tli_grow_work *w, tl_head *head, tl_head *base,
     if (st == TL_OK)
         st = tli_grow_section(head, TLI_GROW_COLUMNS, &tli_view_columns, err);
     if (st == TL_OK)
-        st = tli_grow_footers(w, head, base, err);
+        st = tli_grow_footers(w, head, err);
     if (st == TL_OK)
         st = tl_head_files(head, &files, err);
     last = st == TL_OK ? head->grow->parts[head->grow->count - 1] : NULL;
@@ -20191,7 +20516,7 @@ TLI_FN tl_status tli_grow_document(tl_head *head, tl_head *base, const tli_grow_
     if (st == TL_OK)
         st = tli_grow_take(&w, head, err);
     if (st == TL_OK)
-        st = tli_grow_finish(&w, head, base, err);
+        st = tli_grow_finish(&w, head, err);
     tli_mem_store_drop(w.scratch);
     return st;
 }
@@ -20246,30 +20571,34 @@ TLI_FN tl_status tli_grow_join(tli_grow_body *b, tl_error *err)
 }
 
 #ifndef TIMELAKE_NO_HEAD_ARROW
-/* A part's messages, encoded once and kept with it. */
-TLI_FN tl_status tli_grow_messages(tli_grow_part *part, int which, const struct ArrowSchema *schema,
-                                   const tl_compression *compression, tl_error *err)
+/* Messages of batches, encoded once and kept in their store; a cut for them. */
+TLI_FN tl_status tli_grow_cut_in(tli_grow_body *b, tli_store *store, tl_span *encoded,
+                                 const struct tli_doc_batch *batches, int32_t count, const struct ArrowSchema *schema,
+                                 const tl_compression *compression, uint64_t *size, tl_error *err)
 {
+    tli_grow_cut cut;
     tl_buffer out;
     tl_status st = TL_OK;
     int32_t i;
     void *copy;
-    if (part->encoded[which].data != NULL)
-        return TL_OK;
-    TLI_FILL(&out, 0, sizeof out);
-    out.allocator = part->store->allocator;
-    for (i = 0; i < part->batch_count[which] && st == TL_OK; i++)
-        st = tli_ipc_write_batch(&out, schema, part->batches[which][i].columns, part->batches[which][i].rows,
-                                 compression, err);
-    copy = st == TL_OK ? tli_mem_take(part->store, out.size, err) : NULL;
-    if (st == TL_OK && copy == NULL)
-        st = err->status;
-    if (st == TL_OK) {
-        TLI_COPY(copy, out.data, out.size);
-        part->encoded[which] = tli_text_span(copy, out.size);
+    if (encoded->data == NULL) {
+        TLI_FILL(&out, 0, sizeof out);
+        out.allocator = store->allocator;
+        for (i = 0; i < count && st == TL_OK; i++)
+            st = tli_ipc_write_batch(&out, schema, batches[i].columns, batches[i].rows, compression, err);
+        copy = st == TL_OK ? tli_mem_take(store, out.size, err) : NULL;
+        if (copy != NULL && out.size != 0)
+            TLI_COPY(copy, out.data, out.size);
+        if (copy != NULL)
+            *encoded = tli_text_span(copy, out.size);
+        tl_buffer_free(&out);
+        if (copy == NULL)
+            return err->status;
     }
-    tl_buffer_free(&out);
-    return st;
+    cut.at = b->bytes.size;
+    cut.part = *encoded;
+    *size += cut.part.size;
+    return tli_mem_append(&b->cuts, &cut, sizeof cut, err);
 }
 
 /* A section's stream but for its end: the schema, and a cut for each part. *size: of the parts. */
@@ -20278,33 +20607,17 @@ TLI_FN tl_status tli_grow_put_parts(tli_grow_body *b, const struct tli_grow *g, 
 {
     tl_status st = tli_ipc_write_schema(&b->bytes, section->schema, tl_text(TLI_HEADARROW_SECTION), section->name, err);
     uint32_t i;
-    for (i = 0; i < g->count && st == TL_OK; i++) {
-        tli_grow_cut cut;
-        st = tli_grow_messages(g->parts[i], which, section->schema, compression, err);
-        cut.at = b->bytes.size;
-        cut.part = g->parts[i]->encoded[which];
-        *size += cut.part.size;
-        if (st == TL_OK)
-            st = tli_mem_append(&b->cuts, &cut, sizeof cut, err);
-    }
+    for (i = 0; i < g->count && st == TL_OK; i++)
+        st = tli_grow_cut_in(b, g->parts[i]->store, &g->parts[i]->encoded[which], g->parts[i]->batches[which],
+                             g->parts[i]->batch_count[which], section->schema, compression, size, err);
     return st == TL_OK ? tli_ipc_write_end(&b->bytes, err) : st;
 }
 
-/* The first `rows` footers, which are one batch. */
-TLI_FN tl_status tli_grow_put_footers(tl_buffer *out, tl_section *section, size_t rows,
-                                      const tl_compression *compression, tl_error *err)
-{
-    tl_status st = tl_section_open(section, err);
-    if (st == TL_OK)
-        st = tli_ipc_write_schema(out, section->schema, tl_text(TLI_HEADARROW_SECTION), section->name, err);
-    if (st == TL_OK)
-        st = tli_ipc_write_batch(out, section->schema, section->batches[0].columns, (int64_t)rows, compression, err);
-    return st == TL_OK ? tli_ipc_write_end(out, err) : st;
-}
-
-/* What the budget lets in: the index as an encoded stream, or nothing, and how many footers. */
+/* What the budget lets in: the index as an encoded stream, or nothing, and of each footer whether it is left out. */
 typedef struct tli_grow_inline {
+    tli_store *store;
     tl_buffer index;
+    uint8_t *drop; /* NULL: all are in */
     size_t footers;
 } tli_grow_inline;
 
@@ -20312,8 +20625,9 @@ TLI_FN tl_status tli_grow_budget(tli_grow_inline *in, tl_head *head, uint64_t bu
                                  tl_error *err)
 {
     tl_section *index = tl_document_section(&head->document, tl_text("last_values"));
-    tl_footers footers;
-    tl_footer footer;
+    const tli_footers *f = &head->grow->footers;
+    tli_view_known *known;
+    size_t i, k, n = 0;
     tl_status st = TL_OK;
     if (index != NULL && index->batch_count != 0)
         st = tli_headarrow_write_section(&in->index, index, compression, err);
@@ -20323,16 +20637,64 @@ TLI_FN tl_status tli_grow_budget(tli_grow_inline *in, tl_head *head, uint64_t bu
         in->index.size = 0;
     else if (in->index.size != 0)
         budget -= in->index.size + 8;
-    st = tl_head_footers(head, &footers, err);
-    if (st == TL_ABSENT)
+    in->footers = tli_footers_count(f);
+    if (tli_footers_bytes(f) <= budget)
         return TL_OK;
-    for (; st == TL_OK && in->footers < footers.count; in->footers++) {
-        tl_footers_get(&footers, in->footers, &footer);
-        if (footer.footer.size > budget)
-            break;
-        budget -= footer.footer.size;
-    }
+    known = (tli_view_known *)tli_mem_take_array(in->store, in->footers, sizeof *known, err);
+    in->drop = (uint8_t *)tli_mem_take_array(in->store, in->footers, 1, err);
+    if (known == NULL || in->drop == NULL)
+        return err->status;
+    for (i = 0; i < f->count; i++)
+        for (k = 0; k < f->groups[i]->count; k++)
+            known[n++] = f->groups[i]->known[k];
+    st = tli_footers_mark(in->store, known, n, budget, in->drop, err);
+    for (i = 0; i < n; i++)
+        in->footers -= in->drop[i];
     return st;
+}
+
+/* The footers of a group that are in, as a batch of their own. */
+TLI_FN tl_status tli_grow_put_some(tli_grow_body *b, const tli_footers_group *g, const uint8_t *drop,
+                                   const tli_grow_inline *in, const struct ArrowSchema *schema,
+                                   const tl_compression *compression, tl_error *err)
+{
+    tli_view_known *known = (tli_view_known *)tli_mem_take_array(in->store, g->count, sizeof *known, err);
+    tli_footers_group *some;
+    size_t i, n = 0;
+    tl_status st;
+    if (known == NULL)
+        return err->status;
+    for (i = 0; i < g->count; i++)
+        if (!drop[i])
+            known[n++] = g->known[i];
+    if (n == 0)
+        return TL_OK;
+    st = tli_footers_build(in->store, known, NULL, n, &some, err);
+    return st != TL_OK ? st : tli_ipc_write_batch(&b->bytes, schema, some->batch.columns, some->batch.rows,
+                                                  compression, err);
+}
+
+TLI_FN tl_status tli_grow_put_footers(tli_grow_body *b, tl_head *head, const tl_section *section,
+                                      const tli_grow_inline *in, const tl_compression *compression, uint64_t *size,
+                                      tl_error *err)
+{
+    const tli_footers *f = &head->grow->footers;
+    const struct ArrowSchema *schema = tli_view_schema(in->store, &tli_view_footers, err);
+    tl_status st = schema == NULL ? err->status
+                                  : tli_ipc_write_schema(&b->bytes, schema, tl_text(TLI_HEADARROW_SECTION),
+                                                         section->name, err);
+    size_t at = 0, k;
+    uint32_t i;
+    for (i = 0; st == TL_OK && i < f->count; at += f->groups[i++]->count) {
+        tli_footers_group *g = f->groups[i];
+        for (k = in->drop == NULL ? g->count : 0; k < g->count && !in->drop[at + k];)
+            k++;
+        if (k == g->count)
+            st = tli_grow_cut_in(b, g->store, &g->encoded, &g->batch, 1, schema, compression, size, err);
+        else
+            st = tli_grow_put_some(b, g, in->drop + at, in, schema, compression, err);
+    }
+    return st == TL_OK ? tli_ipc_write_end(&b->bytes, err) : st;
 }
 
 /* One section behind its length, if it is in. */
@@ -20356,8 +20718,8 @@ TLI_FN tl_status tli_grow_put_section(tli_grow_body *b, tl_head *head, tl_sectio
         st = tli_grow_put_parts(b, head->grow, TLI_GROW_COLUMNS, section, compression, &parts, err);
     else if (index)
         st = tli_mem_append(&b->bytes, in->index.data, in->index.size, err);
-    else if (footers && section->batch_count == 1)
-        st = tli_grow_put_footers(&b->bytes, section, in->footers, compression, err);
+    else if (footers)
+        st = tli_grow_put_footers(b, head, section, in, compression, &parts, err);
     else
         st = tli_headarrow_write_section(&b->bytes, section, compression, err);
     if (st == TL_OK)
@@ -20376,6 +20738,9 @@ TLI_FN tl_status tli_grow_encode_arrow(tli_grow_body *b, tl_head *head, uint64_t
     tl_status st = tli_mem_append(&b->bytes, no_length, 8, err);
     TLI_FILL(&in, 0, sizeof in);
     in.index.allocator = b->bytes.allocator;
+    in.store = tli_mem_store_new(&b->bytes.allocator, SIZE_MAX / 2, NULL, 0, NULL, NULL, err);
+    if (in.store == NULL)
+        return err->status;
     if (st == TL_OK)
         st = tli_headarrow_write_properties(&b->bytes, &head->document, err);
     if (st == TL_OK) {
@@ -20385,6 +20750,7 @@ TLI_FN tl_status tli_grow_encode_arrow(tli_grow_body *b, tl_head *head, uint64_t
     for (i = 0; st == TL_OK && i < head->document.section_count; i++)
         st = tli_grow_put_section(b, head, &head->document.sections[i], &in, compression, err);
     tl_buffer_free(&in.index);
+    tli_mem_store_drop(in.store);
     return st;
 }
 #endif /* TIMELAKE_NO_HEAD_ARROW */
@@ -25015,6 +25381,8 @@ TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
     t->memory += tli_mem_store_size(t->head.document.store);
     for (i = 0; i < t->head.grow->count; i++)
         t->memory += tli_mem_store_size(t->head.grow->parts[i]->store);
+    for (i = 0; i < t->head.grow->footers.count; i++)
+        t->memory += tli_mem_store_size(t->head.grow->footers.groups[i]->store);
     return TL_OK;
 }
 
@@ -34564,6 +34932,8 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_VIEW_CHECKED
 #undef TLI_VIEW_WRITE_ALWAYS
 #undef TLI_VIEW_WRITE_LAST_VALUES
+#undef TLI_FOOTERS_GROUP
+#undef TLI_FOOTERS_ROW
 #undef TLI_GROW_PARTS
 #undef TLI_KEYS_METADATA
 #undef TLI_KEYS_METADATA_SIZE

@@ -995,6 +995,8 @@ TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
     t->memory += tli_mem_store_size(t->head.document.store);
     for (i = 0; i < t->head.grow->count; i++)
         t->memory += tli_mem_store_size(t->head.grow->parts[i]->store);
+    for (i = 0; i < t->head.grow->footers.count; i++)
+        t->memory += tli_mem_store_size(t->head.grow->footers.groups[i]->store);
     return TL_OK;
 }
 

@@ -122,13 +122,42 @@ static void check_footers(walk *k, uint64_t budget)
     CHECK(sum <= budget);
 }
 
-/* Loads the newest version anew, so that the walk goes on from a head, or from manifests. */
+/* Both have the same footers, in whatever order. */
+static int same_footers(tl_table *a, tl_table *b)
+{
+    tl_footers fa, fb;
+    tl_footer x, y;
+    size_t i, k;
+    int same = 1;
+    if (tl_head_footers(&a->head, &fa, NULL) != TL_OK || tl_head_footers(&b->head, &fb, NULL) != TL_OK)
+        return tl_head_footers(&a->head, &fa, NULL) == tl_head_footers(&b->head, &fb, NULL);
+    for (i = 0; i < fa.count && same; i++) {
+        tl_footers_get(&fa, i, &x);
+        for (same = 0, k = 0; k < fb.count && !same; k++) {
+            tl_footers_get(&fb, k, &y);
+            same = tl_span_equal(x.path, y.path) && tl_span_equal(x.footer, y.footer);
+        }
+    }
+    return same && fa.count == fb.count;
+}
+
+/* Loads the newest version as another process would, so that the walk goes on from a head, or from manifests. */
 static void reload(walk *k, int no_head)
 {
-    tl_table *t = cworld_load(&k->w.store, &k->w.lake, k->w.location, no_head);
+    tl_lake_options o;
+    tl_table *t;
+    memset(&o, 0, sizeof o);
+    o.op.allocator = tl_test_allocator(&k->w.memory);
+    o.seed[0] = (uint8_t)k->made;
+    o.seed[1] = 7;
+    tl_lake_free(&k->w.lake);
+    CHECK_INT(tl_lake_init(&k->w.lake, &o), TL_OK);
+    t = cworld_load(&k->w.store, &k->w.lake, k->w.location, no_head);
     CHECK(t != NULL);
     if (t == NULL)
         return;
+    CHECK_INT(t->source, no_head ? TL_FROM_CHAIN : TL_FROM_HEAD);
+    CHECK(no_head || same_footers(t, k->base));
     tl_table_drop(k->base);
     k->base = t;
 }
