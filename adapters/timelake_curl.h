@@ -476,7 +476,10 @@ static tl_outcome tl_curl_begin(tl_curl_transfer *t)
 static int tl_curl_was_sent(const tl_curl_transfer *t)
 {
     double began = 0;
-    long sent = 0;
+    long sent = 0, fresh = t->fresh || (t->request.kind == TL_PUT && t->request.condition != TL_ALWAYS);
+    curl_easy_getinfo(t->easy, CURLINFO_REQUEST_SIZE, &sent);
+    if (sent > 0 && !fresh) /* a kept connection died, libcurl connected anew by itself, and tells of that alone */
+        return 1;
     switch (t->result) {
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -488,7 +491,6 @@ static int tl_curl_was_sent(const tl_curl_transfer *t)
         return 0;
     default: /* also CURLE_UNSUPPORTED_PROTOCOL: an answer that does not begin as one of HTTP */
         curl_easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME, &began);
-        curl_easy_getinfo(t->easy, CURLINFO_REQUEST_SIZE, &sent);
         return began > 0 || sent > 0;
     }
 }
@@ -843,7 +845,7 @@ TL_API void tl_curl_close(tl_curl *curl)
     if (curl == NULL)
         return;
     until = tl_curl_now() + curl->options.linger_ms;
-    while (curl->out != 0 && tl_curl_now() < until)
+    while (curl->out > curl->held && tl_curl_now() < until) /* what is held goes nowhere any more */
         (void)tl_curl_wait(curl, until);
     while (curl->transfers != NULL) {
         tl_curl_transfer *t = curl->transfers;

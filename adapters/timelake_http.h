@@ -46,11 +46,11 @@ typedef struct tl_http_store {
     const char *access_key;     /* S3; GCS: an HMAC key */
     const char *secret_key;
     const char *session_token;  /* S3 */
-    const char *account;        /* Azure */
+    const char *account;        /* Azure; with credentials abfss:// keys of another account are refused */
     const char *account_key;    /* Azure: base64 */
     const char *sas;            /* Azure: a query string, percent-encoded as it was given */
     const char *bearer;         /* an OAuth token: Azure, GCS; plain: it goes to the host of `endpoint` alone */
-    int virtual_hosted;         /* S3: the bucket is part of the host; with `endpoint` it is there already */
+    int virtual_hosted;         /* S3: the bucket is part of the host; `endpoint` begins with it and is its alone */
     int skip_signature;         /* 1: anonymous, whatever credentials there are */
     int unsigned_payload;       /* S3: the body is not part of the signature */
     int allow_http;             /* 1: credentials may go over http:// to hosts that are not this one */
@@ -925,6 +925,34 @@ static int tl_http_plain_name(tl_span s)
     return s.size != 0;
 }
 
+static int tl_http_has_credentials(const tl_http_build *b)
+{
+    const tl_http_store *s = b->store;
+    if (s->skip_signature)
+        return 0;
+    if (b->dialect == TL_HTTP_S3 || (b->dialect == TL_HTTP_GCS && s->bearer == NULL))
+        return s->access_key != NULL && s->secret_key != NULL;
+    if (b->dialect == TL_HTTP_AZURE)
+        return s->sas != NULL || s->bearer != NULL || s->account_key != NULL;
+    return s->bearer != NULL;
+}
+
+/* Metadata may name other buckets and accounts. One that is not the host's whose bucket is part of it, and an account
+   whose credentials these are not, are another store: what is asked there, or signed, would be something else. */
+static int tl_http_is_ours(const tl_http_build *b)
+{
+    const tl_http_store *s = b->store;
+    const char *host = s->endpoint != NULL ? strstr(s->endpoint, "://") : NULL;
+    size_t i = 0;
+    if (b->account.data != NULL)
+        return s->account != NULL ? tl_http_is(b->account, s->account) : !tl_http_has_credentials(b);
+    if (b->dialect != TL_HTTP_S3 || !s->virtual_hosted || host == NULL)
+        return 1;
+    for (host += 3; i < b->bucket.size && tl_http_lower(host[i]) == tl_http_lower(b->bucket.data[i]); i++)
+        continue;
+    return i == b->bucket.size && (host[i] == 0 || strchr(".:/", host[i]) != NULL);
+}
+
 /* Takes the key apart: bucket, name; of abfss://container@account.host/ the account. */
 static int tl_http_split(tl_http_build *b)
 {
@@ -953,7 +981,7 @@ static int tl_http_split(tl_http_build *b)
         if (!tl_http_plain_name(b->account))
             return 0;
     }
-    return b->dialect == TL_HTTP_PLAIN ? 1 : tl_http_plain_name(b->bucket);
+    return b->dialect == TL_HTTP_PLAIN ? 1 : tl_http_plain_name(b->bucket) && tl_http_is_ours(b);
 }
 
 /* What no URL can carry safely: NUL, bytes that are not UTF-8, segments that every client and proxy resolves. */
@@ -1052,18 +1080,6 @@ static int tl_http_is_local(const tl_http_build *b)
         continue;
     host.size = i;
     return tl_http_is(host, "localhost") || tl_http_begins(host, "127.");
-}
-
-static int tl_http_has_credentials(const tl_http_build *b)
-{
-    const tl_http_store *s = b->store;
-    if (s->skip_signature)
-        return 0;
-    if (b->dialect == TL_HTTP_S3 || (b->dialect == TL_HTTP_GCS && s->bearer == NULL))
-        return s->access_key != NULL && s->secret_key != NULL;
-    if (b->dialect == TL_HTTP_AZURE)
-        return s->sas != NULL || s->bearer != NULL || s->account_key != NULL;
-    return s->bearer != NULL;
 }
 
 static void tl_http_range(tl_http_build *b)

@@ -13,6 +13,7 @@ typedef struct place {
     char location[4096];
 #ifdef TLAKE_CURL
     tl_http_store http;
+    char account[80]; /* of abfss://container@account.host/ */
     tl_curl_options http_options;
     tl_curl *curl;
 #endif
@@ -171,6 +172,16 @@ static void store_environment(place *p)
     p->http_options.log = arguments.verbose ? on_http_line : NULL;
 }
 
+/* Of abfss://container@account.host/ the account, if no option and no variable says whose the credentials are. */
+static void store_account(place *p)
+{
+    const char *at = strchr(p->location, '@');
+    if (p->http.dialect != TL_HTTP_AZURE || p->http.account != NULL || at == NULL)
+        return;
+    snprintf(p->account, sizeof p->account, "%.*s", (int)strcspn(at + 1, "./"), at + 1);
+    p->http.account = p->account;
+}
+
 /* What is better on a store that its endpoint tells: of what is not there, Tigris is slow to say so to a HEAD. */
 static void store_profile(const place *p, tl_lake_options *lake)
 {
@@ -242,6 +253,8 @@ static int place_locate(place *p, int mapped)
         return usage("a scheme that this tool does not know: ", scheme);
     }
     p->remote = 1;
+    if (rest[3] == 0 || rest[3] == '/')
+        return usage("no bucket, container or host behind ", scheme);
     if ((strncmp(scheme, "http", 4) == 0 && strpbrk(url, "?#@") != NULL))
         return usage("a table's URL has no user, query or fragment (and this one is not repeated here)", "");
     return EXIT_DONE;
@@ -271,6 +284,7 @@ static int place_open(place *p, tl_lake_options *lake)
 #ifdef TLAKE_CURL
     if (p->remote) {
         store_environment(p);
+        store_account(p);
         store_profile(p, lake);
         if (p->http.dialect == TL_HTTP_PLAIN) {
             lake->store = TL_STORE_HTTPS;

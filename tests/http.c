@@ -599,7 +599,7 @@ static void urls(void)
         {"s3://b/", "http://b.h", 1, TL_LIST, "GET", "http://b.h/?encoding-type=url&list-type=2&prefix="},
         {"gs://b/x?y#z", NULL, 0, TL_GET, "GET", "https://storage.googleapis.com/b/x%3Fy%23z"},
         {"az://c/x", NULL, 0, TL_GET, "GET", "https://acc.blob.core.windows.net/c/x"},
-        {"abfss://c@other.dfs.core.windows.net/x", NULL, 0, TL_GET, "GET", "https://other.blob.core.windows.net/c/x"},
+        {"abfss://c@acc.dfs.core.windows.net/x", NULL, 0, TL_GET, "GET", "https://acc.blob.core.windows.net/c/x"},
         {"az://c/p", "http://127.0.0.1:1/acc", 0, TL_LIST, "GET",
          "http://127.0.0.1:1/acc/c?comp=list&prefix=p&restype=container"},
         {"https://h:443/a b", NULL, 0, TL_GET, "GET", "https://h/a%20b"},
@@ -641,6 +641,65 @@ static void urls(void)
         } else {
             CHECK(call.text != NULL);
         }
+        tl_http_call_free(&call);
+    }
+}
+
+/* Keys of other buckets and accounts than the endpoint's, the store's. */
+static void others(void)
+{
+    static const struct {
+        const char *key, *endpoint, *url; /* NULL: refused */
+    } table[] = {
+        {"abfss://c@acc.dfs.core.windows.net/x", "http://127.0.0.1:1/acc", "http://127.0.0.1:1/acc/c/x"},
+        {"abfss://c@other.dfs.core.windows.net/x", "http://127.0.0.1:1/acc", NULL},
+        {"abfss://c@other.dfs.core.windows.net/x", NULL, NULL},
+        {"abfss://c@accc.dfs.core.windows.net/x", NULL, NULL},
+        {"s3://b/x", "https://B.h:1/p", "https://b.h:1/p/x"},
+        {"s3://www.b.org/x", "https://www.b.org", "https://www.b.org/x"},
+        {"s3://other/x", "https://b.h", NULL},
+        {"s3://bb/x", "https://b.h", NULL},
+        {"s3://b/x", "https://bb.h", NULL},
+        {"s3://b/x", "https://", NULL}};
+    size_t i;
+    for (i = 0; i < sizeof table / sizeof table[0]; i++) {
+        tl_http_store store;
+        tl_http_call call;
+        tl_request q = ask(TL_GET, table[i].key);
+        tl_outcome want = table[i].url != NULL ? TL_OUTCOME_OK : TL_OUTCOME_FAILED;
+        tl_http_init(&store, TL_HTTP_BY_SCHEME);
+        store.endpoint = table[i].endpoint;
+        store.virtual_hosted = 1;
+        store.account = "acc";
+        if (CHECK_INT(tl_http_make(&store, &q, NOW, &call), want))
+            CHECK_IS(want == TL_OUTCOME_OK ? call.url : call.text,
+                     want == TL_OUTCOME_OK ? table[i].url : "a key of another store");
+        tl_http_call_free(&call);
+    }
+}
+
+/* Of whom the credentials are: the account that is said; without one no key of abfss:// gets them. */
+static void whose_account(void)
+{
+    static const struct {
+        const char *account, *account_key, *sas;
+        int skip_signature;
+        tl_outcome want;
+    } table[] = {{NULL, NULL, NULL, 0, TL_OUTCOME_OK},           {NULL, "QUJD", NULL, 0, TL_OUTCOME_FAILED},
+                 {NULL, NULL, "sig=1", 0, TL_OUTCOME_FAILED},    {NULL, NULL, "sig=1", 1, TL_OUTCOME_OK},
+                 {"other", "QUJD", NULL, 0, TL_OUTCOME_FAILED},  {"acc", "QUJD", NULL, 0, TL_OUTCOME_OK}};
+    size_t i;
+    for (i = 0; i < sizeof table / sizeof table[0]; i++) {
+        tl_http_store store;
+        tl_http_call call;
+        tl_request q = ask(TL_GET, "abfss://c@acc.dfs.core.windows.net/x");
+        tl_http_init(&store, TL_HTTP_AZURE);
+        store.account = table[i].account;
+        store.account_key = table[i].account_key;
+        store.sas = table[i].sas;
+        store.skip_signature = table[i].skip_signature;
+        if (CHECK_INT(tl_http_make(&store, &q, NOW, &call), table[i].want) && table[i].want != TL_OUTCOME_OK)
+            CHECK_IS(call.text, "a key of another store");
         tl_http_call_free(&call);
     }
 }
@@ -990,6 +1049,8 @@ static const tl_test_case cases[] = {
     TL_TEST(case_06_pages),
     TL_TEST(published_signatures),
     TL_TEST(urls),
+    TL_TEST(others),
+    TL_TEST(whose_account),
     TL_TEST(conditions_and_ranges),
     TL_TEST(credentials),
     TL_TEST(bearer_of_plain_http),

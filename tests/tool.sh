@@ -204,6 +204,8 @@ if "$tlake" open --help >/dev/null 2>&1; then
         run 2 doctor s3://b/t --trace; says err 'an option of another command'
         run 2 open $trucks --one-writer; says err 'an option of another command'
         run 0 doctor --help; says out 'let twenty'
+        run 2 open s3://; says err 'no bucket, container or host behind s3://'
+        run 2 open az:///t; says err 'no bucket, container or host behind az://'
         run 2 open 'https://h/t?sig=secret'; says err 'no user, query'
         if grep -q secret "$work/err"; then bad 'a secret in an error'; else ok; fi
     fi

@@ -34,6 +34,7 @@ static void check(int ok, const char *what)
 /* ---- the server: an empty bucket; some of its names are special ---- */
 
 static char endpoint[64];
+static uint32_t retries;
 static int answers; /* by all connections; only to make request ids */
 
 static void answer(int connection, const char *request)
@@ -86,20 +87,27 @@ static void *serve(void *argument)
     return NULL;
 }
 
-static void server(void)
+/* A socket that listens; where, as an endpoint. */
+static int listen_on(char *where)
 {
     struct sockaddr_in at;
     socklen_t size = sizeof at;
-    pthread_t thread;
     int listener = socket(AF_INET, SOCK_STREAM, 0);
     memset(&at, 0, sizeof at);
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (bind(listener, (struct sockaddr *)&at, sizeof at) != 0 || listen(listener, 64) != 0
-        || getsockname(listener, (struct sockaddr *)&at, &size) != 0
-        || pthread_create(&thread, NULL, serve, (void *)(intptr_t)listener) != 0)
+        || getsockname(listener, (struct sockaddr *)&at, &size) != 0)
         exit(1);
-    snprintf(endpoint, sizeof endpoint, "http://127.0.0.1:%d", ntohs(at.sin_port));
+    snprintf(where, sizeof endpoint, "http://127.0.0.1:%d", ntohs(at.sin_port));
+    return listener;
+}
+
+static void server(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, serve, (void *)(intptr_t)listen_on(endpoint)) != 0)
+        exit(1);
 }
 
 static tl_curl *client(tl_http_store *store)
@@ -107,6 +115,7 @@ static tl_curl *client(tl_http_store *store)
     tl_curl_options o;
     memset(&o, 0, sizeof o);
     o.proxy = "";
+    o.retries = retries;
     tl_http_init(store, TL_HTTP_S3);
     store->endpoint = endpoint;
     return tl_curl_open(store, &o);
@@ -139,6 +148,84 @@ static void test_cache(const char *one, const char *two)
     check(good == 12, one);
     check(strstr(one, "silently") != NULL || tl_curl_connections(curl) == 1, "which is no reason to connect anew");
     tl_curl_close(curl);
+}
+
+/* ---- a kept connection dies under a write that libcurl sends anew, to where nobody listens any more ---- */
+
+static void *serve_once(void *argument)
+{
+    int listener = (int)(intptr_t)argument, connection = accept(listener, NULL, NULL);
+    char request[8192];
+    close(listener);
+    if (read(connection, request, sizeof request - 1) > 0)
+        answer(connection, "GET");
+    (void)!read(connection, request, sizeof request - 1); /* the write, taken and never answered */
+    close(connection);
+    return NULL;
+}
+
+static void on_outcome(void *user, const tl_request *request, const tl_completion *c)
+{
+    (void)request;
+    *(tl_outcome *)user = c->outcome;
+}
+
+static tl_outcome outcome_of(tl_curl *curl, tl_request_kind kind)
+{
+    tl_outcome outcome = TL_OUTCOME_OK;
+    tl_request r;
+    memset(&r, 0, sizeof r);
+    r.kind = kind;
+    r.key = tl_text("s3://bucket/x");
+    r.length = TL_WHOLE;
+    tl_curl_send(curl, &r, on_outcome, &outcome);
+    while (tl_curl_out(curl) != 0)
+        tl_curl_wait(curl, tl_curl_now() + 1000);
+    return outcome;
+}
+
+static void test_dead(tl_request_kind kind)
+{
+    char whole[sizeof endpoint];
+    tl_http_store store;
+    tl_curl *curl;
+    pthread_t thread;
+    memcpy(whole, endpoint, sizeof whole);
+    if (pthread_create(&thread, NULL, serve_once, (void *)(intptr_t)listen_on(endpoint)) != 0)
+        exit(1);
+    retries = UINT32_MAX;
+    curl = client(&store);
+    check(outcome_of(curl, TL_GET) == TL_OUTCOME_NOT_FOUND, "the connection is there");
+    check(outcome_of(curl, kind) == TL_OUTCOME_UNKNOWN, "a write may be applied that a dying connection took");
+    check(outcome_of(curl, kind) == TL_OUTCOME_FAILED, "nobody listens: it was not applied");
+    pthread_join(thread, NULL);
+    tl_curl_close(curl);
+    retries = 0;
+    memcpy(endpoint, whole, sizeof whole);
+}
+
+/* ---- closed while a put holds back its last byte ---- */
+
+static void test_held(void)
+{
+    tl_span body = tl_text("held");
+    tl_http_store store;
+    tl_curl *curl = client(&store);
+    tl_request r;
+    clock_t began;
+    memset(&r, 0, sizeof r);
+    r.kind = TL_PUT;
+    r.key = tl_text("s3://bucket/x");
+    r.body = &body;
+    r.body_count = 1;
+    r.body_size = body.size;
+    tl_curl_hold(curl);
+    tl_curl_send(curl, &r, NULL, NULL);
+    while (tl_curl_held(curl) == 0)
+        tl_curl_wait(curl, tl_curl_now() + 10);
+    began = clock();
+    tl_curl_close(curl);
+    check(clock() - began < CLOCKS_PER_SEC / 2, "what is held is given up, and does not spin");
 }
 
 /* ---- a done callback that begins the operation anew, from inside its cancel ---- */
@@ -239,6 +326,9 @@ int main(void)
     server();
     test_cache("s3://bucket/kept/one", "s3://bucket/kept/two");
     test_cache("s3://bucket/silently-kept/one", "s3://bucket/silently-kept/two");
+    test_dead(TL_DELETE);
+    test_dead(TL_PUT);
+    test_held();
     test_restart();
     test_close(0);
     test_close(1);
