@@ -68,6 +68,8 @@ def generate(rnd, i):
                  token=rnd.choice(["", "tok/en+%d==" % i]),
                  endpoint=rnd.choice(["", "http://127.0.0.1:9000", "https://s3.example:443/", "https://Host.example:8443/pre"]),
                  virtual=rnd.choice("001"))
+        if r["virtual"] == "1":  # then an endpoint is of one bucket, and by its name not of this machine
+            r["endpoint"] = r["endpoint"].replace("http:", "https:").replace("://", "://%s." % r["key"].split("/")[2])
         if i % 4 == 1:
             r.update(mode="presign", seconds=str(rnd.randrange(1, 604800)))
     return r
