@@ -65,7 +65,8 @@ typedef struct tli_parquet {
     struct ArrowSchema *columns;    /* its schema; a field has its id */
     tli_parquet_frame *frames;
     tl_field *fields;               /* of the file, when there is no table */
-    int32_t *ids;                   /* by element: those that the table has by name; NULL: the file has to have them */
+    int32_t *ids;                   /* by element: those that the table has by name */
+    int by_name;                    /* 0: the file has to have ids, and there are none above */
     const tl_parquet_options *options;
     tl_limits limits;
     const uint8_t *tail, *meta, *meta_end; /* meta: FileMetaData */
@@ -299,7 +300,6 @@ TLI_FN tl_status tli_parquet_part(const struct ArrowSchema *node, const tli_parq
         0, TL_ICEBERG_BOOLEAN, 0, 0, TL_ICEBERG_INT, TL_ICEBERG_LONG, 0, 0, 0, 0, 0, TL_ICEBERG_FLOAT,
         TL_ICEBERG_DOUBLE, 0, 0, TL_ICEBERG_DECIMAL, 0, TL_ICEBERG_DATE, 0, 0, TL_ICEBERG_TIME, TL_ICEBERG_TIMESTAMP,
         0, 0, 0, 0, TL_ICEBERG_STRING, 0, 0, 0, TL_ICEBERG_BINARY, 0, TL_ICEBERG_FIXED};
-    const char *digits = tl_schema_metadata(node, tl_text(TLI_SCHEMA_FIELD_ID)).data;
     tl_type t;
     tl_status st = tl_type_of(node, &t, err);
     TLI_FILL(f, 0, sizeof *f);
@@ -307,8 +307,7 @@ TLI_FN tl_status tli_parquet_part(const struct ArrowSchema *node, const tli_parq
         return st;
     f->name = tl_text(node->name);
     f->required = (node->flags & ARROW_FLAG_NULLABLE) == 0;
-    if (digits == NULL || !tli_arrow_digits(&digits, &f->id))
-        f->id = -1;
+    (void)tli_parquetwrite_field_id(node, &f->id); /* each has one */
     f->type = t.id >= TL_TYPE_STRUCT ? TL_ICEBERG_OTHER : (tl_iceberg_type)types[t.id];
     f->precision = t.id == TL_TYPE_FIXED_BINARY ? t.size : t.precision;
     f->scale = t.scale;
@@ -327,15 +326,13 @@ TLI_FN tl_status tli_parquet_member(tli_parquet *p, const tli_parquet_frame *fra
 {
     const struct ArrowSchema *c = NULL;
     int64_t i;
-    if (p->ids == NULL && !e->has_id)
+    if (!p->by_name && !e->has_id)
         return tli_parquet_refuse(p, e->name, TLI_PARQUET_NO_ID);
     for (i = 0; i < frame->node->n_children && c == NULL; i++) {
-        const char *digits;
-        int32_t id = -1;
+        int32_t id = 0;
         c = frame->node->children[i];
-        digits = tl_schema_metadata(c, tl_text(TLI_SCHEMA_FIELD_ID)).data;
-        if (p->ids != NULL ? !tl_span_equal(tl_text(c->name), e->name)
-                           : digits == NULL || !tli_arrow_digits(&digits, &id) || id != e->id)
+        if (p->by_name ? !tl_span_equal(tl_text(c->name), e->name)
+                       : tli_parquetwrite_field_id(c, &id) <= 0 || id != e->id)
             c = NULL;
     }
     if (c == NULL)
@@ -377,7 +374,7 @@ TLI_FN tl_status tli_parquet_match(tli_parquet *p, tli_parquet_frame *frame, con
         st = tli_parquet_part(node, e, field, p->err);
     if (st != TL_OK)
         return st;
-    if (p->ids == NULL && !e->has_id)
+    if (!p->by_name && !e->has_id)
         return tli_parquet_refuse(p, below->name, TLI_PARQUET_NO_ID);
     if (e->has_id && e->id != field->id)
         return tli_parquet_refuse(p, below->name, "a column with another field id than the table has for it");
@@ -435,7 +432,7 @@ TLI_FN tl_status tli_parquet_element_at(tli_parquet *p, const tli_parquet_elemen
     below->repeated = (uint8_t)(frame->repeated || e->repetition == TLI_PARQUET_REPEATED);
     if (st == TL_OK && frame == p->frames)
         st = tli_parquet_top(p, e, part.id, &field);
-    if (p->ids != NULL)
+    if (p->by_name)
         p->ids[index] = part.id;
     if (st != TL_OK || e->type < 0)
         return st;
@@ -478,8 +475,12 @@ TLI_FN tl_status tli_parquet_prepare(tli_parquet *p, uint32_t count)
         return p->fields == NULL ? p->err->status : TL_OK;
     }
     p->seen = (uint8_t *)tli_mem_take_array(store, p->table->field_count, 1, p->err);
-    if (p->seen == NULL)
+    if (p->by_name)
+        p->ids = (int32_t *)tli_mem_take_array(store, count, sizeof *p->ids, p->err);
+    if (p->seen == NULL || (p->by_name && p->ids == NULL))
         return p->err->status;
+    if (p->by_name)
+        p->ids[0] = -1; /* of the root */
     st = tli_schema_of(store, p->table, &p->limits, &p->columns, p->err);
     p->frames[0].node = p->columns;
     return st;
@@ -1041,13 +1042,18 @@ TLI_FN tl_status tli_parquet_read_top(tli_parquet *p)
     return tli_parquet_so_far(p);
 }
 
-TLI_FN tl_status tli_parquet_read_all(tli_parquet *p)
+/* Finds the metadata, and reads the schema of it. */
+TLI_FN tl_status tli_parquet_read_columns_of(tli_parquet *p)
 {
     tl_status st = tli_parquet_find_meta(p);
     if (st == TL_OK)
         st = tli_parquet_read_top(p);
-    if (st == TL_OK)
-        st = tli_parquet_read_schema(p);
+    return st == TL_OK ? tli_parquet_read_schema(p) : st;
+}
+
+TLI_FN tl_status tli_parquet_read_all(tli_parquet *p)
+{
+    tl_status st = tli_parquet_read_columns_of(p);
     if (st == TL_OK)
         st = tli_parquet_read_orders(p);
     if (st == TL_OK)
@@ -1064,30 +1070,37 @@ TLI_FN tl_status tli_parquet_read_all(tli_parquet *p)
     return tli_parquet_footer(p);
 }
 
+TLI_FN tl_status tli_parquet_begin(tli_parquet *p, tl_parquet *out, const tl_metadata *table, const void *tail,
+                                   size_t size, uint64_t file_size, const tl_parquet_options *options, tl_error *err)
+{
+    tl_allocator allocator = tli_mem_allocator(&options->allocator);
+    TLI_FILL(out, 0, sizeof *out);
+    TLI_FILL(p, 0, sizeof *p);
+    p->out = out;
+    p->table = table;
+    p->options = options;
+    p->limits = tl_limits_resolve(&options->limits);
+    p->tail = (const uint8_t *)tail;
+    p->tail_size = size;
+    p->file_size = file_size;
+    p->err = err;
+    out->store = tli_mem_store_new(&allocator, p->limits.decoded_bytes, NULL, 0, NULL, NULL, err);
+    return out->store != NULL ? TL_OK : err->status;
+}
+
 TL_API tl_status tl_parquet_data_file(tl_parquet *parquet, const tl_metadata *table, tl_span path, const void *tail,
                                       size_t size, uint64_t file_size, const tl_parquet_options *options,
                                       tl_error *err)
 {
     tl_parquet_options defaults;
     tl_error why;
-    tl_allocator allocator;
     tli_parquet p;
     tl_status st;
-    TLI_FILL(parquet, 0, sizeof *parquet);
     TLI_FILL(&defaults, 0, sizeof defaults);
-    TLI_FILL(&p, 0, sizeof p);
-    p.out = parquet;
-    p.table = table;
-    p.options = options != NULL ? options : &defaults;
-    p.limits = tl_limits_resolve(&p.options->limits);
-    p.tail = (const uint8_t *)tail;
-    p.tail_size = size;
-    p.file_size = file_size;
-    p.err = err != NULL ? err : &why;
-    allocator = tli_mem_allocator(&p.options->allocator);
-    parquet->store = tli_mem_store_new(&allocator, p.limits.decoded_bytes, NULL, 0, NULL, NULL, p.err);
-    if (parquet->store == NULL)
-        return p.err->status;
+    st = tli_parquet_begin(&p, parquet, table, tail, size, file_size, options != NULL ? options : &defaults,
+                           err != NULL ? err : &why);
+    if (st != TL_OK)
+        return st;
     parquet->file.file.path = path;
     parquet->file.file.size = file_size;
     st = tli_parquet_read_all(&p);

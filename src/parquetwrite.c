@@ -178,20 +178,18 @@ TLI_FN int tli_parquetwrite_kind(tli_parquetwrite_node *c)
     return c->type.id >= TL_TYPE_LIST;
 }
 
-TLI_FN tl_status tli_parquetwrite_id(tli_parquetwrite *w, tli_parquetwrite_node *c)
+/* The field id in a node's metadata. 0: there is none; -1: it is no number. */
+TLI_FN int tli_parquetwrite_field_id(const struct ArrowSchema *node, int32_t *id)
 {
-    tl_span id = tl_schema_metadata(c->schema, tl_text("PARQUET:field_id"));
-    char digits[16];
+    tl_span given = tl_schema_metadata(node, tl_text("PARQUET:field_id"));
+    char digits[16]; /* with a zero behind them */
     const char *text = digits;
-    if (id.data == NULL)
-        return TL_OK;
+    if (given.data == NULL)
+        return 0;
     TLI_FILL(digits, 0, sizeof digits);
-    if (id.size < sizeof digits)
-        TLI_COPY(digits, id.data, id.size);
-    if (!tli_arrow_digits(&text, &c->id) || *text != 0)
-        return tli_parquetwrite_refuse(w, c, "a field id that is no number");
-    c->has_id = 1;
-    return TL_OK;
+    if (given.size < sizeof digits)
+        TLI_COPY(digits, given.data, given.size);
+    return tli_arrow_digits(&text, id) && *text == 0 ? 1 : -1;
 }
 
 /* Is it the struct within a map? In a file that is the repeated group. */
@@ -227,6 +225,7 @@ TLI_FN tl_status tli_parquetwrite_node_of(tli_parquetwrite *w, const struct Arro
 {
     tli_parquetwrite_node *c = &w->nodes[w->node_count++];
     tl_status st;
+    int id;
     c->schema = schema;
     c->parent = parent;
     c->place = place;
@@ -236,8 +235,12 @@ TLI_FN tl_status tli_parquetwrite_node_of(tli_parquetwrite *w, const struct Arro
         st = tl_type_of(schema->dictionary != NULL ? schema->dictionary : schema, &c->type, w->err);
     if (st == TL_OK && !tli_parquetwrite_kind(c))
         st = tli_parquetwrite_refuse(w, c, "a column of a type that is not written to Parquet");
+    if (st != TL_OK)
+        return st;
     w->leaf_count += c->leaf;
-    return st == TL_OK ? tli_parquetwrite_id(w, c) : st;
+    id = tli_parquetwrite_field_id(schema, &c->id);
+    c->has_id = id > 0;
+    return id >= 0 ? TL_OK : tli_parquetwrite_refuse(w, c, "a field id that is no number");
 }
 
 /* ---- values ---- */

@@ -389,6 +389,39 @@ static void hostile_bytes(void)
     example_end(&x);
 }
 
+static void *allocate_sevens(void *context, size_t size)
+{
+    void *p = malloc(size);
+    (void)context;
+    if (p != NULL)
+        memset(p, '7', size);
+    return p;
+}
+
+static void deallocate_sevens(void *context, void *memory, size_t size)
+{
+    (void)context;
+    (void)size;
+    free(memory);
+}
+
+/* Field ids are digits in metadata, with no zero behind them: what lies there in memory does not count. */
+static void digits_end_where_they_end(void)
+{
+    example x;
+    tl_file f;
+    tl_parquet p;
+    tl_parquet_options o;
+    tl_error err;
+    memset(&o, 0, sizeof o);
+    o.allocator.allocate = allocate_sevens;
+    o.allocator.deallocate = deallocate_sevens;
+    first_of(&x, "iot.types", &f);
+    CHECK_STATUS(tl_parquet_data_file(&p, &x.table->metadata, f.path, x.bytes, x.size, x.size, &o, &err), TL_OK, &err);
+    tl_parquet_free(&p);
+    example_end(&x);
+}
+
 static void every_allocation_failed_in_turn(void)
 {
     example x;
@@ -418,6 +451,7 @@ static void every_allocation_failed_in_turn(void)
 static const tl_test_case cases[] = {
     TL_TEST(entries_as_timelake_made_them), TL_TEST(tails), TL_TEST(refusals), TL_TEST(nested_refusals),
     TL_TEST(without_a_table), TL_TEST(partitions), TL_TEST(decimals),
-    TL_TEST(thrift), TL_TEST(hostile_bytes), TL_TEST(every_allocation_failed_in_turn),
+    TL_TEST(thrift), TL_TEST(hostile_bytes), TL_TEST(digits_end_where_they_end),
+    TL_TEST(every_allocation_failed_in_turn),
 };
 TL_TEST_MAIN(cases)
