@@ -18666,7 +18666,7 @@ typedef struct tli_view_cells {
 } tli_view_cells;
 
 struct tli_view {
-    tl_section *section;
+    tl_section section;     /* a copy: the document's moves when another is added */
     unsigned opened;        /* groups of columns that are open, and TLI_VIEW_OPEN */
     uint64_t *starts;       /* the first row of each batch, and the end of the last */
     tli_view_cells *cells;  /* layout->count for each batch */
@@ -18813,7 +18813,7 @@ TLI_FN tl_status tli_view_new(tl_head *head, const tli_view_layout *layout, tl_s
     v = (struct tli_view *)tli_mem_take_zero(head->document.store, sizeof *v, err);
     if (v == NULL)
         return err->status;
-    v->section = section;
+    v->section = *section;
     v->starts = (uint64_t *)tli_mem_take_array(head->document.store, batches + 1, sizeof *v->starts, err);
     v->cells = (tli_view_cells *)tli_mem_take_array(head->document.store, batches * (uint32_t)layout->count,
                                                    sizeof *v->cells, err);
@@ -18838,7 +18838,7 @@ TLI_FN tl_status tli_view_batch(struct tli_view *v, const tli_view_layout *layou
     int32_t i;
     for (i = 0; st == TL_OK && i < layout->count; i++)
         if (v->columns[i] >= 0 && tli_view_in(&layout->fields[i], groups))
-            st = tli_view_cells_of(&layout->fields[i], v->section, batch, v->columns[i],
+            st = tli_view_cells_of(&layout->fields[i], &v->section, batch, v->columns[i],
                                    &v->cells[(size_t)batch * (size_t)layout->count + (size_t)i], err);
     return st;
 }
@@ -18888,7 +18888,7 @@ TLI_FN tl_status tli_view_open(tl_head *head, const tli_view_layout *layout, int
 /* The cells of the batch that has the row, and the row in it. The row is there. */
 TLI_INLINE const tli_view_cells *tli_view_find(const struct tli_view *v, int32_t fields, size_t row, uint64_t *in_batch)
 {
-    int32_t low = 0, high = v->section->batch_count;
+    int32_t low = 0, high = v->section.batch_count;
     while (high - low > 1) {
         int32_t middle = low + (high - low) / 2;
         if (v->starts[middle] <= row)
@@ -18972,7 +18972,7 @@ TL_API tl_status tl_head_files(tl_head *head, tl_files *files, tl_error *err)
     st = tli_view_open(head, &tli_view_files, 1, 0, &v, err);
     if (st != TL_OK)
         return st;
-    files->count = (size_t)v->section->rows;
+    files->count = (size_t)v->section.rows;
     files->view = v;
     return TL_OK;
 }
@@ -19015,7 +19015,7 @@ TLI_FN tl_status tli_view_check_files(tl_head *head, struct tli_view *v, tl_erro
     uint64_t row;
     int32_t b;
     tl_status st = tli_view_section(head, "files", 1, &files, err);
-    for (b = 0; st == TL_OK && b < v->section->batch_count; b++) {
+    for (b = 0; st == TL_OK && b < v->section.batch_count; b++) {
         const uint8_t *values = v->cells[(size_t)b * TLI_VIEW_COLUMN_FIELDS + TLI_VIEW_COLUMN_FILE].values;
         uint64_t rows = v->starts[b + 1] - v->starts[b];
         uint32_t most = 0;
@@ -19045,7 +19045,7 @@ TL_API tl_status tl_head_columns(tl_head *head, unsigned which, tl_columns *colu
         st = tli_view_check_files(head, v, err);
     if (st != TL_OK)
         return st;
-    columns->count = (size_t)v->section->rows;
+    columns->count = (size_t)v->section.rows;
     columns->view = v;
     return TL_OK;
 }
@@ -19080,7 +19080,7 @@ TL_API tl_status tl_head_footers(tl_head *head, tl_footers *footers, tl_error *e
     st = tli_view_open(head, &tli_view_footers, 0, 0, &v, err);
     if (st != TL_OK)
         return st;
-    footers->count = (size_t)v->section->rows;
+    footers->count = (size_t)v->section.rows;
     footers->view = v;
     return TL_OK;
 }
@@ -20037,9 +20037,9 @@ TLI_FN int tli_grow_aligned(const struct tli_view *files, const struct tli_view 
 {
     uint64_t row;
     int32_t b;
-    if (files->section->batch_count != columns->section->batch_count)
+    if (files->section.batch_count != columns->section.batch_count)
         return 0;
-    for (b = 0; b < files->section->batch_count; b++) {
+    for (b = 0; b < files->section.batch_count; b++) {
         const uint8_t *values = columns->cells[(size_t)b * TLI_VIEW_COLUMN_FIELDS + TLI_VIEW_COLUMN_FILE].values;
         for (row = 0; row < columns->starts[b + 1] - columns->starts[b]; row++) {
             uint32_t file = tli_bits_u32(values + 4 * row);
@@ -20101,10 +20101,10 @@ TLI_FN tl_status tli_grow_own_part(tl_head *head, const tl_files *files, int32_t
     views[TLI_GROW_COLUMNS] = head->views[tli_view_columns.slot];
     part->store = head->document.store;
     for (i = 0; i < TLI_GROW_SECTIONS; i++) {
-        part->batches[i] = views[i]->section->batches + from;
+        part->batches[i] = views[i]->section.batches + from;
         part->batch_count[i] = counts[i];
         part->rows[i] = views[i]->starts[from + counts[i]] - views[i]->starts[from];
-        part->encoded[i] = tli_grow_bytes(views[i]->section, from, counts[i]);
+        part->encoded[i] = tli_grow_bytes(&views[i]->section, from, counts[i]);
     }
     return tli_grow_index(part, files, (size_t)views[TLI_GROW_FILES]->starts[from], err);
 }
@@ -20116,10 +20116,10 @@ TLI_FN tl_status tli_grow_can(tl_head *head, const tl_files *files, const tl_col
     const struct ArrowSchema *c = tli_view_schema(head->document.store, &tli_view_columns, err);
     if (f == NULL || c == NULL)
         return err->status;
-    *can = files->view->section->batch_count <= TLI_GROW_PARTS
-        && columns->view->section->batch_count <= TLI_GROW_PARTS
-        && tli_grow_same_schema(files->view->section->schema, f)
-        && tli_grow_same_schema(columns->view->section->schema, c);
+    *can = files->view->section.batch_count <= TLI_GROW_PARTS
+        && columns->view->section.batch_count <= TLI_GROW_PARTS
+        && tli_grow_same_schema(files->view->section.schema, f)
+        && tli_grow_same_schema(columns->view->section.schema, c);
     return TL_OK;
 }
 
@@ -20189,8 +20189,8 @@ TLI_FN tl_status tli_grow_of(tl_head *head, tl_files *files, tl_columns *columns
     if (files->count > UINT32_MAX)
         return tli_err(err, TL_LIMIT, "too many files", TL_NO_POSITION);
     g->anew = (uint8_t)!can;
-    step[TLI_GROW_FILES] = files->view->section->batch_count;
-    step[TLI_GROW_COLUMNS] = columns->view->section->batch_count;
+    step[TLI_GROW_FILES] = files->view->section.batch_count;
+    step[TLI_GROW_COLUMNS] = columns->view->section.batch_count;
     end = files->count != 0;
     if (end != 0 && can && tli_grow_aligned(files->view, columns->view)) {
         end = step[TLI_GROW_FILES];

@@ -117,9 +117,9 @@ TLI_FN int tli_grow_aligned(const struct tli_view *files, const struct tli_view 
 {
     uint64_t row;
     int32_t b;
-    if (files->section->batch_count != columns->section->batch_count)
+    if (files->section.batch_count != columns->section.batch_count)
         return 0;
-    for (b = 0; b < files->section->batch_count; b++) {
+    for (b = 0; b < files->section.batch_count; b++) {
         const uint8_t *values = columns->cells[(size_t)b * TLI_VIEW_COLUMN_FIELDS + TLI_VIEW_COLUMN_FILE].values;
         for (row = 0; row < columns->starts[b + 1] - columns->starts[b]; row++) {
             uint32_t file = tli_bits_u32(values + 4 * row);
@@ -181,10 +181,10 @@ TLI_FN tl_status tli_grow_own_part(tl_head *head, const tl_files *files, int32_t
     views[TLI_GROW_COLUMNS] = head->views[tli_view_columns.slot];
     part->store = head->document.store;
     for (i = 0; i < TLI_GROW_SECTIONS; i++) {
-        part->batches[i] = views[i]->section->batches + from;
+        part->batches[i] = views[i]->section.batches + from;
         part->batch_count[i] = counts[i];
         part->rows[i] = views[i]->starts[from + counts[i]] - views[i]->starts[from];
-        part->encoded[i] = tli_grow_bytes(views[i]->section, from, counts[i]);
+        part->encoded[i] = tli_grow_bytes(&views[i]->section, from, counts[i]);
     }
     return tli_grow_index(part, files, (size_t)views[TLI_GROW_FILES]->starts[from], err);
 }
@@ -196,10 +196,10 @@ TLI_FN tl_status tli_grow_can(tl_head *head, const tl_files *files, const tl_col
     const struct ArrowSchema *c = tli_view_schema(head->document.store, &tli_view_columns, err);
     if (f == NULL || c == NULL)
         return err->status;
-    *can = files->view->section->batch_count <= TLI_GROW_PARTS
-        && columns->view->section->batch_count <= TLI_GROW_PARTS
-        && tli_grow_same_schema(files->view->section->schema, f)
-        && tli_grow_same_schema(columns->view->section->schema, c);
+    *can = files->view->section.batch_count <= TLI_GROW_PARTS
+        && columns->view->section.batch_count <= TLI_GROW_PARTS
+        && tli_grow_same_schema(files->view->section.schema, f)
+        && tli_grow_same_schema(columns->view->section.schema, c);
     return TL_OK;
 }
 
@@ -269,8 +269,8 @@ TLI_FN tl_status tli_grow_of(tl_head *head, tl_files *files, tl_columns *columns
     if (files->count > UINT32_MAX)
         return tli_err(err, TL_LIMIT, "too many files", TL_NO_POSITION);
     g->anew = (uint8_t)!can;
-    step[TLI_GROW_FILES] = files->view->section->batch_count;
-    step[TLI_GROW_COLUMNS] = columns->view->section->batch_count;
+    step[TLI_GROW_FILES] = files->view->section.batch_count;
+    step[TLI_GROW_COLUMNS] = columns->view->section.batch_count;
     end = files->count != 0;
     if (end != 0 && can && tli_grow_aligned(files->view, columns->view)) {
         end = step[TLI_GROW_FILES];
