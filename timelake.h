@@ -32896,9 +32896,12 @@ TLI_FN int tli_load_whole(tl_load *load)
 TLI_FN int tli_load_finish_files(tl_load *load, tl_error *why)
 {
     tl_table *t = load->known;
+    tl_files files;
     tl_status st = tli_iceberg_finish(&load->files->files, &t->head.document, tli_text_span(t->body->data,
                                                                                             t->body->size),
                                       why);
+    if (st == TL_OK)
+        st = tl_head_files(&t->head, &files, why); /* now, as with a head: later it cannot fail */
     if (st != TL_OK)
         return tli_op_fail_about(&load->op, why, t->metadata.manifest_list);
     t->head.version = t->version;
