@@ -42,6 +42,7 @@ class Proxy:
         self.faults = collections.Counter()
         self.faulty = collections.Counter()  # by key
         self.changed = asyncio.Condition()
+        self.tasks = set()                  # of connections: asyncio itself does not hold on to them
 
     def set(self, key, state):
         self.state[key] = state
@@ -102,6 +103,7 @@ class Proxy:
             request[0].split(b"prefix=")[1].split(b"&")[0].split(b" ")[0].decode()).split("/")[0]
 
     async def serve(self, reader, writer):
+        self.tasks.add(asyncio.current_task())
         try:
             while True:
                 request = await self.read(reader)
@@ -116,9 +118,10 @@ class Proxy:
                     self.busy[worker] -= 1
                     async with self.changed:
                         self.changed.notify_all()
-        except ConnectionError:
+        except (ConnectionError, asyncio.CancelledError):
             pass
         finally:
+            self.tasks.discard(asyncio.current_task())
             writer.close()
 
     async def one(self, request, worker, writer):
