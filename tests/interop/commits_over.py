@@ -122,6 +122,8 @@ def look_copied(w, what, rows):
 
 
 def over(name, words):
+    if words and not any(name in word or word in name for word in words):
+        return
     server = getattr(servers, name)()
     if server is None:
         print("skipped: no " + name)
