@@ -428,6 +428,13 @@ function readFile(m, at) {
   };
 }
 
+/* The same of a row of the section. */
+const small = (v) => (typeof v === 'bigint' ? unsigned(v) : v);
+const fileOf = (row) => ({
+  path: row.path, size: small(row.size), records: small(row.records), snapshotId: row.snapshot_id, sequenceNumber: row.sequence_number,
+  fileSequenceNumber: row.file_sequence_number, partition: row.partition, sortOrderId: row.sort_order_id, footer: null,
+});
+
 /** One version of a table. */
 class Table extends Document {
   constructor(lake, at, load) {
@@ -454,12 +461,13 @@ class Table extends Document {
   /** That parsed. Ids beyond 2^53 lose digits in JSON.parse: `metadataText` and files() have them whole. */
   get metadata() { return JSON.parse(this.metadataText); }
   /** The live data files. */
-  files() { return this.plan().files; }
+  files() { return this.m.x.plan_new ? this.plan().files : this.section('files').toRows().map(fileOf); }
   /** The files that may hold a row that meets all conditions, newest partition first. A condition is
       [column, '=' | '<' | '<=' | '>' | '>=', value], [column, 'in', values], [column, 'is null' | 'is not null'].
       Values: number, bigint, boolean, string (also of dates, times, decimals), Date (of timestamps). */
   plan(conditions = []) {
     this.alive();
+    if (!this.m.x.plan_new) throw new TimelakeError('unsupported', 'timelake-small.wasm plans nothing: files() has all files');
     const m = this.m, taken = [];
     const text = (s) => {
       const bytes = encoder.encode(s), at = m.put(bytes);

@@ -425,6 +425,7 @@ TLW_EXPORT(table_last_values) tl_section *tlw_table_last_values(tl_table *table)
 /* A section of this table turned out corrupt: its head is not used again. */
 TLW_EXPORT(table_bar) void tlw_table_bar(tl_lake *lake, const tl_table *table) { tl_lake_bar(lake, table); }
 
+#ifndef TIMELAKE_WASM_NO_PLAN
 TLW_EXPORT(filter_new) tl_filter *tlw_filter_new(tl_table *table)
 {
     tl_filter *filter = (tl_filter *)tlw_zeroed(sizeof *filter);
@@ -472,6 +473,7 @@ TLW_EXPORT(plan_free) void tlw_plan_free(tl_plan *plan)
     tl_plan_free(plan);
     tlw_deallocate(NULL, plan, sizeof *plan);
 }
+#endif
 
 /* ---- operations: loads and probe calls begin with one ---- */
 

@@ -10,7 +10,7 @@ import { timelake } from '../../adapters/wasm/timelake.mjs';
 export const root = new URL('../../', import.meta.url).pathname;
 export const data = (...names) => join(root, 'tests/data', ...names);
 export const read = (...names) => readFileSync(data(...names));
-export const wasm = await WebAssembly.compile(readFileSync(join(root, 'build/wasm/timelake.wasm')));
+export const wasm = await WebAssembly.compile(readFileSync(join(root, 'build/wasm', process.env.TIMELAKE_MODULE ?? 'timelake.wasm')));
 /* The texts of errors, beside the module. */
 export const texts = new URL('../../build/wasm/timelake.texts.json', import.meta.url);
 export const tables = ['iot/trucks', 'iot/trucks_json', 'iot/trucks_none', 'iot/hourly', 'iot/monthly', 'iot/created', 'iot/types',

@@ -1,0 +1,48 @@
+/* timelake-small.wasm, which has neither the json codec nor the planner, against timelake.wasm. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { timelake } from '../../adapters/wasm/timelake.mjs';
+import { data, root, serve, tables, texts, wasm } from './helper.mjs';
+
+const small = await WebAssembly.compile(readFileSync(join(root, 'build/wasm/timelake-small.wasm')));
+const whole = await timelake({ wasm, texts }), lake = await timelake({ wasm: small, texts });
+let world;
+before(async () => { world = await serve(); });
+after(() => world.close());
+
+test('heads of the arrow codec: the same rows and the same streams', async () => {
+  let heads = 0, refused = 0;
+  for (const folder of ['heads', 'lake']) {
+    for (const name of readdirSync(data(folder)).filter((f) => f.endsWith('.head') && !f.includes('unknown_codec'))) {
+      const bytes = readFileSync(data(folder, name)), want = whole.decodeHead(bytes);
+      if (want.codec === 'json') {
+        assert.throws(() => lake.decodeHead(bytes), (e) => e.code === 'no codec');
+        refused++;
+        continue;
+      }
+      const got = lake.decodeHead(bytes);
+      assert.deepEqual(got.sections.map((s) => [s.name, s.fields, s.toRows()]), want.sections.map((s) => [s.name, s.fields, s.toRows()]), name);
+      for (const s of got.sections) assert.deepEqual(s.toIPC(), want.section(s.name).toIPC(), `${name} ${s.name}`);
+      heads++;
+    }
+  }
+  assert.ok(heads > 40 && refused > 30, `${heads} heads, ${refused} refused`);
+});
+
+test('every table: the same files and newest rows, without a plan', async () => {
+  const sorted = (files) => files.map(({ footer, ...f }) => f).sort((a, b) => (a.path < b.path ? -1 : 1));
+  for (const name of tables) {
+    const url = `s3://demo-lake/wh/${name}`, got = await (await world.lake({ wasm: small })).open(url), want = await (await world.lake()).open(url);
+    assert.equal(got.version, want.version, name);
+    assert.deepEqual(sorted(got.files()), sorted(want.files()), name);
+    assert.throws(() => got.plan(), (e) => e.code === 'unsupported' && /files\(\)/.test(e.message));
+    if (want.whyNoHead === null && got.whyNoHead !== null) {
+      assert.match(got.whyNoHead, /codec json/); /* its head is json: the chain serves */
+      assert.equal(got.source, 'chain');
+    } else {
+      assert.deepEqual(got.latest(), want.latest(), name);
+    }
+  }
+});
