@@ -2,7 +2,8 @@
 """No commit is lost, doubled or misreported, whatever lies between: several writers a table, many tables, through the proxy of
 proxy.py, which cuts, delays, duplicates, truncates and answers 500 and 503 at random, to a real store (SeaweedFS).
 
-tests/interop/commits_faults.py [COUNT [SEED]]     COUNT commits and loads (400), from run; ends with `N passed, N failed`
+tests/interop/commits_faults.py [COUNT [SEED [azurite]]]     COUNT commits and loads (400), from run; ends with
+                                                             `N passed, N failed`
 
 Each writer commits batches of one row, one file, and notes what it is told: won, a duplicate, a conflict, ambiguous, failed.
 What is not in, for all that was said, is tried again under the same batch id and another file name, until it is. Then the
@@ -198,8 +199,9 @@ class Table:
         snapshots = {s["snapshot-id"]: s for s in metadata["snapshots"]}
         batches = collections.Counter(s["summary"]["timelake.batch-id"] for s in snapshots.values())
         with self.test.lock:  # one connection
-            rows = commits.DUCK.execute("SELECT speed, filename FROM iceberg_scan('%s') ORDER BY 1" % commits.metadata_of(w)).fetchall()
-        files = {int(speed): name for speed, name in rows}
+            query, at = self.test.direct.scan(w, "speed, filename")
+            rows = commits.DUCK.execute(query).fetchall()
+        files = {int(speed): name.replace(at, w.url) for speed, name in rows}
         self.test.judge(len(files) == len(rows) == last - 1, self.name, "rows", len(rows), len(files), last)
         self.test.judge(set(files) == set(self.tries), self.name, "batches", set(files) ^ set(self.tries))
         self.test.judge(batches == {"batch-%d" % b: 1 for b in self.tries}, self.name, "batch ids", batches.most_common(3))
@@ -230,7 +232,9 @@ class Test:
     def __init__(self, server, port, pipe, folder, count, seed):
         self.folder, self.seed, self.pipe = folder, seed, pipe
         self.direct, self.store = Over(server, folder), Over(server, folder)
-        self.store.env = dict(self.store.env, AWS_ENDPOINT="http://127.0.0.1:%d" % port)
+        for name in ("AWS_ENDPOINT", "AZURE_STORAGE_ENDPOINT"):
+            if name in server.env:
+                self.store.env[name] = server.env[name].replace(":%d" % server.port, ":%d" % port)
         self.store.timeout = (str(TIMEOUT),)
         self.counts, self.bad, self.checked = collections.Counter(), [], 0
         self.lock, self.asking = threading.Lock(), threading.Lock()
@@ -278,9 +282,10 @@ class Test:
 
 def main():
     count, seed = int((sys.argv[1:2] or ["400"])[0]), int((sys.argv[2:3] or ["7"])[0])
-    server, start = servers.seaweedfs(), time.monotonic()
+    name = (sys.argv[3:4] or ["seaweedfs"])[0]
+    server, start = getattr(servers, name)(), time.monotonic()
     if server is None:
-        print("skipped: no seaweedfs\n0 passed, 0 failed")
+        print("skipped: no %s\n0 passed, 0 failed" % name)
         return 0
     folder = tempfile.mkdtemp(prefix="timelake-faults-")
     with server:
