@@ -83,6 +83,7 @@
      >>commitplan code  from a base version and a change to the objects of the next version
      >>scan       both  which files of a table a filter needs
      >>parquet    both  what a table's entry of a Parquet file says, from the file's footer
+     >>parquetcopy both  a Parquet file's footer with the field ids of a table, for a copy of the file
      >>features   both  may this program read a timeseries table, may it write it
      >>tsfield    both  columns of a timeseries table
      >>tslog      both  the log of a timeseries table
@@ -1469,6 +1470,20 @@ TL_API tl_status tl_parquet_data_file(tl_parquet *parquet, const tl_metadata *ta
 
 /* Frees what reading took. */
 TL_API void tl_parquet_free(tl_parquet *parquet);
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>parquetcopy: a Parquet file's footer with the field ids of a table, for a copy of the file. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+/* Appends to `out` what takes the place of the bytes of the file from *keep on: its footer, in which each column has
+   the field id of the table's column of that name, nested ones too. Nothing else changes: pages and indexes stay where
+   they are, and fields that are not known are kept. The columns have to be the table's, as tl_parquet_data_file has it:
+   TL_UNSUPPORTED, with the name in *column (which may be NULL), also for one whose id is another. tl_parquet_data_file
+   then says whether the new file is one for the table. `tail`, `size`, TL_TRUNCATED: as there. On failure `out` is as
+   it was. */
+TL_API tl_status tl_parquet_give_ids(tl_buffer *out, uint64_t *keep, const tl_metadata *table, const void *tail,
+                                     size_t size, uint64_t file_size, const tl_limits *limits, tl_span *column,
+                                     tl_error *err);
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>features: may this program read a timeseries table, may it write it: table protocol 7, looked at before anything
@@ -27381,6 +27396,99 @@ TL_API void tl_parquet_free(tl_parquet *parquet)
 {
     tli_mem_store_drop(parquet->store);
     TLI_FILL(parquet, 0, sizeof *parquet);
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>parquetcopy: the schema is gone through twice: for the ids, then to put them in; all else is copied. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+/* One element of the schema, with its id as field 9 before those of higher numbers. */
+TLI_FN void tli_parquetcopy_element(tli_thrift *t, tli_thriftwrite *w, int32_t id)
+{
+    const uint8_t *start = t->at, *before, *value;
+    tli_parquet_element e;
+    tli_thrift again = *t;
+    tli_thrift_field f = tli_parquet_first();
+    tli_parquet_read_element(t, &e);
+    if (e.has_id || id < 0) {
+        tli_thriftwrite_raw(w, start, (size_t)(t->at - start));
+        return;
+    }
+    tli_thriftwrite_open(w);
+    for (;;) {
+        int32_t last = f.id;
+        int more;
+        before = again.at;
+        more = tli_thrift_next(&again, &f);
+        if (more && f.id <= 9) {
+            tli_thrift_skip(&again, f.type);
+            continue;
+        }
+        value = again.at;
+        tli_thriftwrite_raw(w, start, (size_t)(before - start));
+        w->ids[w->depth - 1] = last;
+        tli_thriftwrite_i32(w, 9, id);
+        if (more)
+            tli_thriftwrite_field(w, f.id, f.type);
+        else
+            value = before; /* the end of the struct */
+        tli_thriftwrite_raw(w, value, (size_t)(t->at - value));
+        break;
+    }
+    w->depth--; /* its end was copied */
+}
+
+TLI_FN tl_status tli_parquetcopy_write(tli_parquet *p, tl_buffer *out)
+{
+    tli_thriftwrite w;
+    size_t start = out->size;
+    uint32_t count, i;
+    uint8_t type, end[8];
+    TLI_FILL(&w, 0, sizeof w);
+    w.out = out;
+    w.err = p->err;
+    p->t.at = p->schema;
+    count = tli_thrift_list(&p->t, &type);
+    tli_thriftwrite_raw(&w, p->meta, (size_t)(p->t.at - p->meta));
+    for (i = 0; i < count && w.status == TL_OK; i++)
+        tli_parquetcopy_element(&p->t, &w, p->ids[i]);
+    tli_thriftwrite_raw(&w, p->t.at, (size_t)(p->meta_end - p->t.at));
+    if (w.status == TL_OK && out->size - start > UINT32_MAX)
+        return tli_err(p->err, TL_UNSUPPORTED, "a footer of 4 GiB or more", TL_NO_POSITION);
+    tli_bits_put_le32(end, (uint32_t)(out->size - start));
+    TLI_COPY(end + 4, "PAR1", 4);
+    tli_thriftwrite_raw(&w, end, sizeof end);
+    return w.status;
+}
+
+TL_API tl_status tl_parquet_give_ids(tl_buffer *out, uint64_t *keep, const tl_metadata *table, const void *tail,
+                                     size_t size, uint64_t file_size, const tl_limits *limits, tl_span *column,
+                                     tl_error *err)
+{
+    tl_parquet_options options;
+    tl_parquet found;
+    tli_parquet p;
+    tl_error why;
+    size_t start = out->size;
+    tl_status st;
+    TLI_FILL(&options, 0, sizeof options);
+    if (limits != NULL)
+        options.limits = *limits;
+    options.allocator = out->allocator;
+    st = tli_parquet_begin(&p, &found, table, tail, size, file_size, &options, err != NULL ? err : &why);
+    p.by_name = 1;
+    if (st == TL_OK)
+        st = tli_parquet_read_columns_of(&p);
+    if (st == TL_OK)
+        st = tli_parquetcopy_write(&p, out);
+    if (st == TL_OK)
+        *keep = file_size - (uint64_t)(p.tail + p.tail_size - p.meta);
+    else
+        out->size = start;
+    if (column != NULL)
+        *column = found.column;
+    tl_parquet_free(&found);
+    return st;
 }
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 

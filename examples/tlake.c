@@ -1502,7 +1502,7 @@ static const char *option_value(const char *name, int argc, char **argv, int *i)
 
 static struct committing {
     const char *time, *series, *chunk, *batch;
-    int no_ingest_time, sorted;
+    int no_ingest_time, sorted, copy;
     const char *about; /* the last option of these commands */
 } committing;
 
@@ -1512,12 +1512,14 @@ static int commit_option(int argc, char **argv, int *i)
     static const struct { const char *name; const char **value; } texts[] = {
         {"--time", &committing.time}, {"--series", &committing.series}, {"--chunk", &committing.chunk},
         {"--batch-id", &committing.batch}};
+    const struct { const char *name; int *flag; } flags[] = {
+        {"--no-ingest-time", &committing.no_ingest_time}, {"--sorted", &committing.sorted},
+        {"--copy", &committing.copy}};
     const char *v;
     size_t n;
-    committing.no_ingest_time |= strcmp(argv[*i], "--no-ingest-time") == 0;
-    committing.sorted |= strcmp(argv[*i], "--sorted") == 0;
-    if (strcmp(argv[*i], "--no-ingest-time") == 0 || strcmp(argv[*i], "--sorted") == 0)
-        return 1;
+    for (n = 0; n < sizeof flags / sizeof flags[0]; n++)
+        if (strcmp(argv[*i], flags[n].name) == 0)
+            return *flags[n].flag = 1;
     for (n = 0; n < sizeof texts / sizeof texts[0]; n++)
         if ((v = option_value(texts[n].name, argc, argv, i)) != NULL) {
             *texts[n].value = v;

@@ -3,7 +3,7 @@
 static const char help_commit[] =
     "usage: tlake create URL name:type[!]... [--time NAME [--series NAME,...] [--chunk hour|day|month]\n"
     "                    [--no-ingest-time]] [-o key=value]... [--trace] [--json]\n"
-    "       tlake append URL FILE... [--batch-id ID] [--sorted] [-o key=value]... [--trace] [--json]\n"
+    "       tlake append URL FILE... [--copy] [--batch-id ID] [--sorted] [-o key=value]... [--trace] [--json]\n"
     "       tlake set URL key=value|key... [-o key=value]... [--trace] [--json]\n"
     "\n"
     "Commits to a Timelake/Iceberg table, then writes its version hint and head.\n"
@@ -14,7 +14,8 @@ static const char help_commit[] =
     "        _ingest_ts that writers fill, unless --no-ingest-time; --series: the columns that make a series.\n"
     "append  adds Parquet files: each is read, its footer checked against the table, and uploaded under a new name.\n"
     "        Refused are a column that is missing though required, that has another type or name or no Parquet field\n"
-    "        id, and rows of more than one partition. --batch-id: committed once, however often it is tried.\n"
+    "        id, and rows of more than one partition. --copy: what is uploaded gets the table's field ids, by the\n"
+    "        columns' names. --batch-id: committed once, however often it is tried.\n"
     "        --sorted: your word that each file is sorted by series, time, insertion time (and, in a table with\n"
     "        dedup, has no series and time twice): readers rely on it.\n"
     "set     table properties; `key` alone takes it away.\n"
@@ -169,28 +170,58 @@ static int append_path(append_file *a, const tl_metadata *m)
     return 1;
 }
 
+/* An error about a file, or a column of it. */
+static int append_fail(const char *name, tl_span column, const tl_error *err)
+{
+    char what[400];
+    snprintf(what, sizeof what, "%.*s%s%s", (int)column.size, column.size == 0 ? "" : column.data,
+             column.size == 0 ? "" : ": ", err->text);
+    return fail(name, what, tl_status_text(err->status), err->position, EXIT_FAILED);
+}
+
+/* --copy: the bytes at hand get another end, which has field ids. */
+static int append_ids(input *in, const tl_table *t, const char *name)
+{
+    tl_buffer end;
+    tl_error err;
+    tl_span column;
+    uint64_t keep = 0;
+    char *data;
+    int code = EXIT_DONE;
+    memset(&end, 0, sizeof end);
+    if (tl_parquet_give_ids(&end, &keep, &t->metadata, in->data, in->size, in->size, NULL, &column, &err) != TL_OK)
+        return append_fail(name, column, &err);
+    data = (char *)realloc(in->data, (size_t)keep + end.size);
+    if (data == NULL) {
+        code = fail_errno(name, ENOMEM);
+    } else {
+        in->data = data;
+        memcpy(data + keep, end.data, end.size);
+        in->size = (size_t)keep + end.size;
+    }
+    tl_buffer_free(&end);
+    return code;
+}
+
 /* Reads a file of the command line and makes the table's entry of it. */
 static int append_read(append_file *a, const tl_table *t, const char *name)
 {
     tl_parquet_options o;
     tl_error err;
     tl_span none;
-    char what[400];
     int code;
     memset(&o, 0, sizeof o);
     memset(&none, 0, sizeof none);
     o.sorted = (uint8_t)committing.sorted;
     arguments.file = name; /* what is read, and what an error is about */
     code = input_read(&a->bytes);
+    if (code == EXIT_DONE && committing.copy)
+        code = append_ids(&a->bytes, t, name);
     if (code != EXIT_DONE)
         return code;
     if (tl_parquet_data_file(&a->parquet, &t->metadata, none, a->bytes.data, a->bytes.size, a->bytes.size, &o, &err)
-        != TL_OK) {
-        snprintf(what, sizeof what, "%.*s%s%s", (int)a->parquet.column.size,
-                 a->parquet.column.size == 0 ? "" : a->parquet.column.data, a->parquet.column.size == 0 ? "" : ": ",
-                 err.text);
-        return fail(name, what, tl_status_text(err.status), err.position, EXIT_FAILED);
-    }
+        != TL_OK)
+        return append_fail(name, a->parquet.column, &err);
     a->parquet.file.body.data = a->bytes.data;
     a->parquet.file.body.size = a->bytes.size;
     return append_path(a, &t->metadata)
