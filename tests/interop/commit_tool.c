@@ -8,7 +8,9 @@
        remove PATH
        prop KEY VALUE|-
        column NAME TYPE REQUIRED                               of a table to be created
-   Then what it is, which answers `ok VERSION FILES ATTEMPTS SNAPSHOT DUPLICATE` or `error STATUS: TEXT`:
+       newest PATH                                             an Arrow stream of rows for the last-value index
+       cutoff MICROSECONDS                                     of a delete: rows before it leave the index
+   Then what it is, which answers `ok VERSION FILES ATTEMPTS SNAPSHOT DUPLICATE index|-` or `error STATUS: TEXT`:
        create TIME-COLUMN|- SERIES-KEY|- | append BATCH|- | replace | delete | set | index PATH|-
    load head|chain: opens the newest version, the base from then on, which a commit replaces by its own; answers
    `ok VERSION head|chain FILES`.
@@ -50,7 +52,19 @@ typedef struct change_texts {
     size_t line_count, file_count, column_count, split_count, removed_count, property_count, field_count;
 } change_texts;
 
+/* Rows from a file. */
+typedef struct newest_rows {
+    char *bytes;
+    tl_document document;
+    struct ArrowArray arrays[64];
+    const struct ArrowArray *batches[64];
+    tl_rows rows;
+} newest_rows;
+
 static change_texts t;
+static newest_rows newest;
+static int64_t cutoff;
+static int has_cutoff;
 static tl_fs fs;
 #ifdef TL_HAVE_CURL
 static tl_http_store http;
@@ -163,6 +177,41 @@ static size_t files_of_base(void)
     return files.count;
 }
 
+static void take_newest(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    long size;
+    tl_section *section;
+    tl_error err;
+    int32_t i;
+    if (f == NULL || fseek(f, 0, SEEK_END) != 0 || (size = ftell(f)) < 0 || fseek(f, 0, SEEK_SET) != 0)
+        exit(3);
+    newest.bytes = (char *)malloc((size_t)size + 1);
+    if (newest.bytes == NULL || fread(newest.bytes, 1, (size_t)size, f) != (size_t)size
+        || tl_ipc_decode(&newest.document, newest.bytes, (size_t)size, NULL, &err) != TL_OK)
+        exit(3);
+    fclose(f);
+    section = &newest.document.sections[0];
+    newest.rows.schema = section->schema;
+    newest.rows.batches = newest.batches;
+    for (i = 0; i < section->batch_count && i < 64; i++) {
+        if (tl_section_export(section, i, NULL, &newest.arrays[i], &err) != TL_OK)
+            exit(3);
+        newest.batches[newest.rows.count++] = &newest.arrays[i];
+    }
+}
+
+static void drop_newest(void)
+{
+    size_t i;
+    for (i = 0; i < newest.rows.count; i++)
+        newest.arrays[i].release(&newest.arrays[i]);
+    tl_document_free(&newest.document);
+    free(newest.bytes);
+    memset(&newest, 0, sizeof newest);
+    has_cutoff = 0;
+}
+
 static void finish(tl_commit *c)
 {
     tl_status st = run(&c->op);
@@ -170,8 +219,9 @@ static void finish(tl_commit *c)
     if (st == TL_OK) {
         tl_table_drop(base);
         base = tl_table_keep(c->table);
-        printf("ok %llu %zu %u %lld %u\n", (unsigned long long)c->version, files_of_base(), c->attempts,
-               (long long)c->snapshot_id, c->duplicate);
+        printf("ok %llu %zu %u %lld %u %s\n", (unsigned long long)c->version, files_of_base(), c->attempts,
+               (long long)c->snapshot_id, c->duplicate,
+               base->metadata.last_value_index.data != NULL ? "index" : "-");
     } else {
         print_error(st, &c->op);
     }
@@ -202,6 +252,8 @@ static void commit(const char *location, char **word)
     change.removed_count = t.removed_count;
     change.properties = t.properties;
     change.property_count = t.property_count;
+    change.newest = newest.bytes != NULL ? &newest.rows : NULL;
+    change.cutoff = has_cutoff ? &cutoff : NULL;
     if (change.kind == TL_CHANGE_APPEND)
         change.batch_id = span_or_absent(word[1]);
     if (change.kind == TL_CHANGE_INDEX)
@@ -217,6 +269,7 @@ static void commit(const char *location, char **word)
         tl_commit_begin(&c, &lake, base, &change);
     }
     finish(&c);
+    drop_newest();
 }
 
 static void load(const char *location, int no_head)
@@ -341,6 +394,11 @@ static int take(char **word)
         take_column(word);
     } else if (strcmp(word[0], "remove") == 0) {
         t.removed[t.removed_count++] = tl_text(word[1]);
+    } else if (strcmp(word[0], "newest") == 0) {
+        take_newest(word[1]);
+    } else if (strcmp(word[0], "cutoff") == 0) {
+        cutoff = strtoll(word[1], NULL, 10);
+        has_cutoff = 1;
     } else if (strcmp(word[0], "prop") == 0) {
         t.properties[t.property_count].key = tl_text(word[1]);
         t.properties[t.property_count++].value = span_or_absent(word[2]);

@@ -2,6 +2,8 @@
 //! peer chain DIR MANIFESTS FILES     a table of one version with so many manifests of so many files each, no head
 //! peer append DIR N           appends N times to the table that is there, 10 rows each: prints the version of each
 //! peer files DIR head|chain   its version, then each live file: path, rows, size, sequence number, sorted
+//! peer latest DIR head|file|all OUT  the newest rows per series as an Arrow stream: of the head, of the index file, or of
+//!                             all live files by Timelake's own merging
 //! peer bench-commit DIR N     appends one file N times to that table in memory and publishes each: ns of CPU of a commit
 //!                             that merges no manifests, and of a publish, medians
 //! peer bench-chain DIR N      ns of CPU per load of that table from memory, its live files included
@@ -23,6 +25,7 @@ use timelake_format::host::{Host, Listed, MemoryHost, Upload};
 use timelake_format::iceberg::{
     manifest_file, write_manifest, write_manifest_list, DataFile, ManifestContext, ManifestWrite, Status,
 };
+use timelake_format::rows::{align_batch, latest_per_series};
 use timelake_format::table::TableState;
 
 use crate::{Answer, bench};
@@ -301,6 +304,39 @@ pub fn files(dir: &str, way: &str) -> Answer<()> {
         lines.sort();
         lines.iter().for_each(|line| println!("{line}"));
         Ok(())
+    })
+}
+
+fn read_all(table: &TableState, path: &str) -> Answer<Batches> {
+    let bytes = bytes::Bytes::from(std::fs::read(path).map_err(text)?);
+    let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(text)?;
+    reader.build().map_err(text)?.map(|b| align_batch(&b.map_err(text)?, &table.schema).map_err(text)).collect()
+}
+
+pub fn latest(dir: &str, way: &str, out: &str) -> Answer<()> {
+    let host = Folder { seed: std::cell::Cell::new(1) };
+    run(async {
+        let location = location(dir);
+        let mut table = TableState::load(&host, &location).await.map_err(text)?;
+        let rows = match way {
+            "head" => table.last_values.clone().ok_or("not in the head")?,
+            "file" => {
+                table = TableState::load_version(&host, &location, table.version).await.map_err(text)?;
+                table.last_values(&host).await.map_err(text)?.ok_or("no index")?
+            }
+            _ => {
+                let mut files = table.live_files(&host).await.map_err(text)?.to_vec();
+                files.sort_by_key(|e| e.sequence_number);
+                let mut batches = vec![];
+                for e in files {
+                    batches.extend(read_all(&table, &path(&e.file.path))?);
+                }
+                latest_per_series(&table.schema, &table.contract, &batches).map_err(text)?.ok_or("no rows")?
+            }
+        };
+        let file = std::fs::File::create(out).map_err(text)?;
+        let mut writer = arrow_ipc::writer::StreamWriter::try_new(file, &rows.schema()).map_err(text)?;
+        writer.write(&rows).and_then(|()| writer.finish()).map_err(text)
     })
 }
 

@@ -117,6 +117,7 @@ fn run(args: &[&str]) -> Answer<()> {
         ["append", dir, n, first] => follow::append_to(dir, n, first),
         ["footer", file, blob] => follow::footer(file, blob),
         ["files", dir, way] => follow::files(dir, way),
+        ["latest", dir, way, out] => follow::latest(dir, way, out),
         ["chain", dir, manifests, files] => follow::chain(dir, manifests, files),
         ["bench-commit", dir, n] => follow::bench_commit(dir, n),
         ["bench-chain", dir, n] => follow::bench_chain(dir, n),
