@@ -9,8 +9,8 @@ Each writer commits batches of one row, one file, and notes what it is told: won
 What is not in, for all that was said, is tried again under the same batch id and another file name, until it is. Then the
 table is asked, past the proxy: DuckDB sees each batch's row once, from the file of the try that was told it had won, or of
 one that was ambiguous; no file of a try that failed; the snapshot's id, version and batch are those that were reported.
-A load is never older than a commit that was reported before it began, and has that version's files. The head, looked at past
-the proxy all the while, is never older than one it showed before."""
+A load is never older than a commit that was reported before it began, and has that version's files. A head
+that was written is there; looked at past the proxy all the while, it is never older than one it showed before."""
 import asyncio
 import collections
 import json
@@ -134,6 +134,15 @@ class Table:
         self.test.judge(int(answer[1]) >= newest, self.name, "a load older than a commit before it", answer, newest)
         self.test.judge(int(answer[3]) == int(answer[1]) - 1, self.name, "files of a load", answer)
 
+    def publish(self, w, version):
+        answer = self.told(w, "publish")
+        if answer[:2] == ["ok", "1"]:
+            self.test.judge(self.head() >= version, self.name, "a head that was written and is not there", version)
+            self.test.count("heads written")
+
+    def head(self):
+        return struct.unpack("<4sBQ", self.test.direct.head(self.place))[2]
+
     def write(self, n):
         try:
             w = commits.Writer(self.place, True, self.test.store)
@@ -154,7 +163,7 @@ class Table:
                     with self.lock:
                         self.left -= 1
                 if rnd.random() < 0.7:
-                    self.told(w, "publish")
+                    self.publish(w, self.tries[batch][-1][2])
             requests = int(w.say("requests")[1])
             w.end()
             self.test.count("requests", requests)
@@ -164,7 +173,7 @@ class Table:
     def watch(self, over):
         while not over.is_set():
             try:
-                self.heads.append(struct.unpack("<4sBQ", self.test.direct.head(self.place))[2])
+                self.heads.append(self.head())
             except (OSError, struct.error):  # there is none yet
                 pass
             time.sleep(0.02)
@@ -304,9 +313,9 @@ def main():
         ", ".join("%d %s" % (v, k) for k, v in sorted(n.items()) if k.startswith("load")), n["batches"], n["requests"],
         time.monotonic() - start))
     print("commits through faults: %s" % ", ".join("%d %s" % (v, f) for f, v in faults.most_common()))
-    print("commits through faults: %d batches had an ambiguous try, %d of those tries were in; %d heads looked at, %d older than "
-          "one before" % (n["batches with an ambiguous try"], n["ambiguous, and in"], n["heads looked at"],
-                          n["heads older than one before"]))
+    print("commits through faults: %d batches had an ambiguous try, %d of those tries were in; %d heads written, %d looked "
+          "at, %d older than one before" % (n["batches with an ambiguous try"], n["ambiguous, and in"], n["heads written"],
+                                            n["heads looked at"], n["heads older than one before"]))
     print("%d passed, %d failed" % (test.checked - len(test.bad), len(test.bad)))
     return bool(test.bad)
 
