@@ -292,6 +292,16 @@ def tigris(server):
               [True, False])
 
 
+def accounts(server):
+    """The account is that of abfss://, unless one is said: then other accounts are other stores."""
+    said = {k: v for k, v in server.env.items() if k != "AZURE_STORAGE_ACCOUNT_NAME"}
+    at = ".dfs.core.windows.net/wh/iot/trucks"
+    for account, env, want in (("devstoreaccount1", said, (0, True)), ("devstoreaccount1", server.env, (0, True)),
+                               ("another", server.env, (1, False))):
+        code, output = run(tables_over.TLAKE, "open", "abfss://demo-lake@" + account + at, **env)
+        check("the account " + account, (code, "a key of another store" not in output), want)
+
+
 def secrets(server):
     """Neither errors nor traces nor what HTTP says have credentials in them."""
     url, env = server.url + "iot/trucks", dict(server.env, AWS_SESSION_TOKEN="tokentokentoken")
@@ -331,7 +341,7 @@ def main():
          doctor("python, nothing there", ["put", "get", "list", "keep-alive"], (False, False), at="none")),
         ("python", python_as_s3),
         ("nginx", nginx, doctor("nginx", ["put", "list"], (True, False), at="iot/trucks")),
-        ("azurite", over("azurite"), doctor("azurite", [], (True, True))),
+        ("azurite", over("azurite"), accounts, doctor("azurite", [], (True, True))),
         ("fake_gcs", over("fake_gcs"), doctor("fake-gcs-server", ["put"], (True, False), at="iot/trucks")),
         # To be found out.
         ("rclone_1_75", doctor("rclone 1.75.2", CONDITIONS, (True, False)),
