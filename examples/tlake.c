@@ -1501,7 +1501,7 @@ static int one_of(const char *word, const char *words)
 static const char *option_value(const char *name, int argc, char **argv, int *i);
 
 static struct committing {
-    const char *time, *series, *chunk, *batch;
+    const char *time, *series, *chunk, *batch, *newest;
     int no_ingest_time, sorted, copy;
     const char *about; /* the last option of these commands */
 } committing;
@@ -1511,7 +1511,7 @@ static int commit_option(int argc, char **argv, int *i)
 {
     static const struct { const char *name; const char **value; } texts[] = {
         {"--time", &committing.time}, {"--series", &committing.series}, {"--chunk", &committing.chunk},
-        {"--batch-id", &committing.batch}};
+        {"--batch-id", &committing.batch}, {"--newest", &committing.newest}};
     const struct { const char *name; int *flag; } flags[] = {
         {"--no-ingest-time", &committing.no_ingest_time}, {"--sorted", &committing.sorted},
         {"--copy", &committing.copy}};

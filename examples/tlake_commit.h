@@ -3,7 +3,8 @@
 static const char help_commit[] =
     "usage: tlake create URL name:type[!]... [--time NAME [--series NAME,...] [--chunk hour|day|month]\n"
     "                    [--no-ingest-time]] [-o key=value]... [--trace] [--json]\n"
-    "       tlake append URL FILE... [--copy] [--batch-id ID] [--sorted] [-o key=value]... [--trace] [--json]\n"
+    "       tlake append URL FILE... [--copy] [--newest ROWS] [--batch-id ID] [--sorted] [-o key=value]...\n"
+    "                    [--trace] [--json]\n"
     "       tlake set URL key=value|key... [-o key=value]... [--trace] [--json]\n"
     "\n"
     "Commits to a Timelake/Iceberg table, then writes its version hint and head.\n"
@@ -16,11 +17,14 @@ static const char help_commit[] =
     "        Refused are a column that is missing though required, that has another type or name or no Parquet field\n"
     "        id, and rows of more than one partition. --copy: what is uploaded gets the table's field ids, by the\n"
     "        columns' names. --batch-id: committed once, however often it is tried.\n"
+    "        --newest: an Arrow stream or file of rows that are in the files, all or the newest of each series: the\n"
+    "        last-value index of the table goes on with them. Without it ends, which is said.\n"
     "        --sorted: your word that each file is sorted by series, time, insertion time (and, in a table with\n"
     "        dedup, has no series and time twice): readers rely on it.\n"
     "set     table properties; `key` alone takes it away.\n"
     "\n"
-    "Prints the version; with --json {\"version\",\"snapshot_id\",\"attempts\",\"duplicate\",\"head\",\"hint\"}.\n"
+    "Prints the version; with --json {\"version\",\"snapshot_id\",\"attempts\",\"duplicate\",\"head\",\"hint\",\n"
+    "\"index\"}.\n"
     "Exit codes: 3 the table exists, or others won ten times; 4 ambiguous: it may be in, look again before trying.\n";
 
 /* Commits, publishes, and says so. */
@@ -52,13 +56,18 @@ static int commit_run(lake_world *w, tl_table *base, const tl_change *change)
         put_number(c.attempts);
         puts_(c.duplicate ? ",\"duplicate\":true" : ",\"duplicate\":false");
         puts_(p.head_written ? ",\"head\":true" : ",\"head\":false");
-        puts_(p.hint_written ? ",\"hint\":true}\n" : ",\"hint\":false}\n");
+        puts_(p.hint_written ? ",\"hint\":true" : ",\"hint\":false");
+        puts_(c.table->metadata.last_value_index.data != NULL ? ",\"index\":true}\n" : ",\"index\":false}\n");
     } else if (code == EXIT_DONE) {
         puts_("version ");
         put_number(c.version);
         puts_(c.duplicate ? ": the batch was in already\n"
               : p.head_written ? ", with its head\n" : ", without a head\n");
     }
+    if (code == EXIT_DONE && !c.duplicate
+        && (c.index_dropped || (change->newest != NULL && c.why_no_index.status != TL_OK)))
+        fprintf(stderr, "tlake: %s: the table has no last-value index any more: %s\n", w->at.location,
+                c.why_no_index.text);
     (void)tl_op_end(&c.op);
     return code;
 }
@@ -228,26 +237,101 @@ static int append_read(append_file *a, const tl_table *t, const char *name)
         ? EXIT_DONE : fail(name, "no name for it", "misuse", TL_NO_POSITION, EXIT_FAILED);
 }
 
+/* Rows for the last-value index, of an Arrow stream or file. */
+typedef struct append_newest {
+    input bytes;
+    tl_document document;
+    struct ArrowArray *arrays;
+    const struct ArrowArray **batches;
+    tl_rows rows;
+} append_newest;
+
+/* The stream in an Arrow file: it lies between a magic of eight bytes and a footer with its size and the magic. */
+static tl_span newest_stream(const input *in)
+{
+    const unsigned char *end = (const unsigned char *)in->data + in->size;
+    tl_span s;
+    s.data = in->data;
+    s.size = in->size;
+    if (s.size > 18 && memcmp(s.data, "ARROW1", 6) == 0 && memcmp(end - 6, "ARROW1", 6) == 0) {
+        uint64_t footer = end[-10] | (uint64_t)end[-9] << 8 | (uint64_t)end[-8] << 16 | (uint64_t)end[-7] << 24;
+        s.data += 8;
+        s.size = footer < s.size - 18 ? s.size - 18 - (size_t)footer : 0;
+    }
+    return s;
+}
+
+static int newest_read(append_newest *n, const char *name)
+{
+    tl_ipc_options o;
+    tl_section *section;
+    tl_error err;
+    tl_span stream;
+    size_t room;
+    tl_status st;
+    int code;
+    memset(&o, 0, sizeof o);
+    o.compression = compression();
+    arguments.file = name;
+    code = input_read(&n->bytes);
+    if (code != EXIT_DONE)
+        return code;
+    stream = newest_stream(&n->bytes);
+    st = tl_ipc_decode(&n->document, stream.data, stream.size, &o, &err);
+    if (st != TL_OK)
+        return fail(name, err.text, tl_status_text(st), err.position, EXIT_FAILED);
+    section = &n->document.sections[0];
+    room = (size_t)section->batch_count + 1;
+    n->arrays = (struct ArrowArray *)calloc(room, sizeof *n->arrays);
+    n->batches = (const struct ArrowArray **)calloc(room, sizeof *n->batches);
+    if (n->arrays == NULL || n->batches == NULL)
+        return fail_errno(name, ENOMEM);
+    n->rows.schema = section->schema;
+    n->rows.batches = n->batches;
+    for (; n->rows.count + 1 < room && st == TL_OK; n->rows.count += st == TL_OK) {
+        n->batches[n->rows.count] = &n->arrays[n->rows.count];
+        st = tl_section_export(section, (int32_t)n->rows.count, NULL, &n->arrays[n->rows.count], &err);
+    }
+    return st == TL_OK ? EXIT_DONE : fail(name, err.text, tl_status_text(st), err.position, EXIT_FAILED);
+}
+
+static void newest_drop(append_newest *n)
+{
+    size_t i;
+    for (i = 0; i < n->rows.count; i++)
+        n->arrays[i].release(&n->arrays[i]);
+    free(n->arrays);
+    free((void *)n->batches);
+    tl_document_free(&n->document);
+    free(n->bytes.data);
+}
+
 static int append_all(lake_world *w, tl_table *base, append_file *files, tl_data_file *added)
 {
     const char *url = arguments.file;
+    append_newest newest;
     tl_change change;
     size_t i;
     int code = EXIT_DONE;
     memset(&change, 0, sizeof change);
+    memset(&newest, 0, sizeof newest);
     for (i = 0; i < arguments.column_count && code == EXIT_DONE; i++) {
         code = append_read(&files[i], base, arguments.columns[i]);
         added[i] = files[i].parquet.file;
     }
-    if (code != EXIT_DONE)
-        return code;
+    if (code == EXIT_DONE && committing.newest != NULL)
+        code = newest_read(&newest, committing.newest);
     arguments.file = url;
     change.kind = TL_CHANGE_APPEND;
+    change.newest = committing.newest != NULL ? &newest.rows : NULL;
     change.added = added;
     change.added_count = arguments.column_count;
     if (committing.batch != NULL)
         change.batch_id = tl_text(committing.batch);
-    return commit_run(w, base, &change);
+    if (code == EXIT_DONE)
+        code = commit_run(w, base, &change);
+    newest_drop(&newest);
+    return code;
 }
 
 static int command_append(void)

@@ -228,8 +228,10 @@ if "$tlake" open --help >/dev/null 2>&1; then
     cp -R "$here/data/warehouse" "$work/lake" && chmod -R u+w "$work/lake" # commits: to a copy
     copy=timelake_local_root=$work/lake
     file=$(ls "$here"/data/warehouse/wh/iot/trucks/data/time_day=2026-01-03/*.parquet | head -n 1)
-    run 0 append $trucks -o "$copy" "$file" --sorted --batch-id one --json
-    says out '{"version":8,"snapshot_id":'; says out '"attempts":1,"duplicate":false,"head":true,"hint":true}'
+    newest=$here/data/parquet/trucks-newest # rows of that file, by pyarrow: an Arrow stream (arrows), an Arrow file
+    run 0 append $trucks -o "$copy" "$file" --sorted --batch-id one --newest "$newest.arrows" --json
+    says out '{"version":8,"snapshot_id":'; says out '"attempts":1,"duplicate":false,"head":true,"hint":true,"index":true}'
+    run 0 latest $trucks -o "$copy" --json; says out '"version":8,"rows":[{"time":1767442740000000,"device":0,'
     run 0 append $trucks -o "$copy" "$file" --batch-id one; says out 'version 8: the batch was in already'
     run 0 open $trucks -o "$copy"; says out '7 files, 1,400 rows'; says out '1 round trip'
     run 0 open $trucks -o "$copy" --no-head; says out '7 files, 1,400 rows'
@@ -238,6 +240,10 @@ if "$tlake" open --help >/dev/null 2>&1; then
     bare=$here/data/parquet/trucks-without-ids.parquet # of pyarrow
     run 1 append $trucks -o "$copy" "$bare"; says err 'time: a column without a Parquet field id'
     run 0 append $trucks -o "$copy" --copy "$bare" "$file" --batch-id two; says out 'version 9, with its head'
+    says err 'no last-value index any more: the newest rows of the files added are not known'
+    run 1 append $trucks -o "$copy" "$file" --newest "$here/tool.sh"; says err 'tool.sh: '
+    run 0 append s3://demo-lake/wh/iot/budget_0 -o "$copy" "$file" --newest "$newest.arrow"
+    says err 'the rows of the version before are neither in its head nor could they be read'
     run 0 open $trucks -o "$copy" --no-head; says out '9 files, 1,620 rows'
     run 1 append $trucks -o "$copy" --copy "$here"/data/warehouse/wh/dim/devices/data/*.parquet; says err 'does not have'
     run 2 append $trucks -o "$copy"; says err 'which files?'
@@ -247,7 +253,7 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 1 set $trucks -o "$copy" timelake.retention=soon; says err 'timelake.retention'
     run 2 set $trucks -o "$copy"; says err 'which properties?'
     run 0 create "$work/new" time:timestamptz device:int 'note:string!' --time time --series device --chunk hour --json
-    says out '{"version":1,"snapshot_id":null,"attempts":1,"duplicate":false,"head":true,"hint":true}'
+    says out '{"version":1,"snapshot_id":null,"attempts":1,"duplicate":false,"head":true,"hint":true,"index":false}'
     run 0 open "$work/new" --json; says out '{"id":3,"name":"note","required":true,"type":"string"}'
     says out '"timelake.chunk-interval":"hour"'
     run 3 create "$work/new" a:int; says err 'there is such a table (exists)'
