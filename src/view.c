@@ -852,9 +852,6 @@ TLI_FN tl_status tli_view_fill(tli_view_writer *w, tl_document *document, unsign
             continue;
         st = tli_view_add(document, piece, err);
     }
-    if (st == TL_OK && (sections & TLI_VIEW_WRITE_LAST_VALUES) != 0)
-        st = tl_document_add(document, tl_text("last_values"), w->parts->last_schema, w->parts->last_values,
-                             w->parts->last_value_batches, err);
     return st;
 }
 
@@ -863,6 +860,9 @@ TLI_FN tl_status tli_view_encode(tli_view_writer *w, tl_buffer *out, unsigned se
 {
     tl_document document;
     tl_status st = tli_view_fill(w, &document, sections, err);
+    if (st == TL_OK && (sections & TLI_VIEW_WRITE_LAST_VALUES) != 0)
+        st = tl_document_add(&document, tl_text("last_values"), w->parts->last_schema, w->parts->last_values,
+                             w->parts->last_value_batches, err);
     if (st == TL_OK)
         st = tl_head_encode(out, w->version, w->codec, &document, w->options, err);
     tl_document_free(&document);
@@ -1020,26 +1020,22 @@ TLI_FN tl_status tli_view_prepare(tli_view_writer *w, tl_error *err)
     return st == TL_OK ? tli_view_build(w->store, &tli_view_columns, &in, &w->pieces[TLI_VIEW_WRITE_COLUMNS], err) : st;
 }
 
-/* The sections that are always there, and the footers within the budget, as a document of its own: what a head would
-   say of these parts. `document` is empty but for its allocator; on failure it stays so. */
+/* The sections that are always there as a document of its own: what a head would say of these parts. `document` is
+   empty but for its allocator; on failure it stays so. */
 TLI_FN tl_status tli_view_document(tl_document *document, const tl_head_parts *parts, tl_error *err)
 {
     tli_view_writer w;
     tl_document filled;
-    unsigned sections = TLI_VIEW_WRITE_ALWAYS;
     tl_status st;
     TLI_FILL(&w, 0, sizeof w);
     w.parts = parts;
-    w.budget = parts->inline_bytes;
     w.allocator = document->allocator;
     w.store = tli_mem_store_new(&w.allocator, SIZE_MAX / 2, NULL, 0, NULL, NULL, err);
     if (w.store == NULL)
         return err->status;
     st = tli_view_prepare(&w, err);
-    if (st == TL_OK)
-        st = tli_view_decide_footers(&w, &sections, err);
     if (st == TL_OK) {
-        st = tli_view_fill(&w, &filled, sections, err);
+        st = tli_view_fill(&w, &filled, TLI_VIEW_WRITE_ALWAYS, err);
         if (st == TL_OK)
             *document = filled;
         else
