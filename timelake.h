@@ -2712,11 +2712,13 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #else
 #define TLI_INLINE TLI_UNUSED static inline __attribute__((always_inline))
 #endif
+#define TLI_HOT TLI_UNUSED static inline __attribute__((always_inline)) /* where size counts, too */
 #define TLI_NOINLINE TLI_UNUSED static __attribute__((noinline))
 #define TLI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TLI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #else
 #define TLI_INLINE static inline
+#define TLI_HOT static inline
 #define TLI_NOINLINE static
 #define TLI_LIKELY(x) (!!(x))
 #define TLI_UNLIKELY(x) (!!(x))
@@ -6477,7 +6479,7 @@ TLI_INLINE int tli_zstd_bits_open(tli_zstd_bits *b, const uint8_t *start, const 
 }
 
 /* Afterwards at least 57 bits can be taken. 0: more was taken than the stream has. */
-TLI_INLINE int tli_zstd_bits_fill(tli_zstd_bits *b)
+TLI_HOT int tli_zstd_bits_fill(tli_zstd_bits *b)
 {
     if (TLI_UNLIKELY(b->at - b->low < (ptrdiff_t)(b->used >> 3)))
         return 0;
@@ -6488,7 +6490,7 @@ TLI_INLINE int tli_zstd_bits_fill(tli_zstd_bits *b)
 }
 
 /* The next n bits, at most 31, from what the last fill gave. */
-TLI_INLINE uint32_t tli_zstd_bits_take(tli_zstd_bits *b, uint32_t n)
+TLI_HOT uint32_t tli_zstd_bits_take(tli_zstd_bits *b, uint32_t n)
 {
     uint32_t v = (uint32_t)(((b->bits << (b->used & 63)) >> 1) >> (63 - n));
     b->used += n;
@@ -34963,6 +34965,7 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_COMPARE
 #undef TLI_FN
 #undef TLI_INLINE
+#undef TLI_HOT
 #undef TLI_NOINLINE
 #undef TLI_LIKELY
 #undef TLI_UNLIKELY

@@ -26,11 +26,13 @@
 #else
 #define TLI_INLINE TLI_UNUSED static inline __attribute__((always_inline))
 #endif
+#define TLI_HOT TLI_UNUSED static inline __attribute__((always_inline)) /* where size counts, too */
 #define TLI_NOINLINE TLI_UNUSED static __attribute__((noinline))
 #define TLI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TLI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #else
 #define TLI_INLINE static inline
+#define TLI_HOT static inline
 #define TLI_NOINLINE static
 #define TLI_LIKELY(x) (!!(x))
 #define TLI_UNLIKELY(x) (!!(x))

@@ -271,7 +271,7 @@ TLI_INLINE int tli_zstd_bits_open(tli_zstd_bits *b, const uint8_t *start, const 
 }
 
 /* Afterwards at least 57 bits can be taken. 0: more was taken than the stream has. */
-TLI_INLINE int tli_zstd_bits_fill(tli_zstd_bits *b)
+TLI_HOT int tli_zstd_bits_fill(tli_zstd_bits *b)
 {
     if (TLI_UNLIKELY(b->at - b->low < (ptrdiff_t)(b->used >> 3)))
         return 0;
@@ -282,7 +282,7 @@ TLI_INLINE int tli_zstd_bits_fill(tli_zstd_bits *b)
 }
 
 /* The next n bits, at most 31, from what the last fill gave. */
-TLI_INLINE uint32_t tli_zstd_bits_take(tli_zstd_bits *b, uint32_t n)
+TLI_HOT uint32_t tli_zstd_bits_take(tli_zstd_bits *b, uint32_t n)
 {
     uint32_t v = (uint32_t)(((b->bits << (b->used & 63)) >> 1) >> (63 - n));
     b->used += n;
