@@ -251,7 +251,7 @@ TLI_FN tl_status tli_grow_of(tl_head *head, tl_files *files, tl_columns *columns
 {
     struct tli_grow *g;
     int32_t from, end, step[TLI_GROW_SECTIONS];
-    int can;
+    int can = 0; /* gcc -O1 does not see that it is set */
     tl_status st = tl_head_files(head, files, err);
     if (st == TL_OK)
         st = tl_head_columns(head, TL_COLUMNS_ALL, columns, err);
