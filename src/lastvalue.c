@@ -1,5 +1,6 @@
-/* >>lastvalue: rows are numbered through all batches. Key, time and insertion time of each are taken first; a hash
-   table of series finds the newest row of each; then only these are taken as a whole. */
+/* >>lastvalue: rows are numbered through all batches. Key, time and insertion time of each are taken first; sorted by
+   the hash of the key, and by the key where hashes are equal, the rows of a series lie together, whatever keys there
+   are; then only the newest row of each is taken as a whole. */
 #if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
 
 #define TLI_LASTVALUE_KEYS 256u
@@ -12,11 +13,6 @@ typedef struct tli_lastvalue_column {
     tli_arrow_layout layout;
 } tli_lastvalue_column;
 
-typedef struct tli_lastvalue_series {
-    uint64_t hash;
-    size_t row; /* the newest one so far */
-} tli_lastvalue_series;
-
 typedef struct tli_lastvalue {
     tli_store *scratch;
     tli_take take;
@@ -24,10 +20,9 @@ typedef struct tli_lastvalue {
     uint64_t *places; /* of the rows */
     tli_lastvalue_column *key, time[2];
     uint32_t key_count, time_count;
-    tli_lastvalue_series *series;
-    size_t count, room;
-    size_t *slots; /* of series: its number plus 1 */
-    size_t mask;
+    uint64_t *hashes; /* of the rows' keys */
+    size_t *series;   /* the newest row of each */
+    size_t count;
     tl_error *err;
 } tli_lastvalue;
 
@@ -162,50 +157,33 @@ TLI_FN uint64_t tli_lastvalue_hash(const tli_lastvalue *v, size_t row)
     return hash;
 }
 
-/* Twice as many slots, and room for half as many series. */
-TLI_FN tl_status tli_lastvalue_grow(tli_lastvalue *v)
+TLI_FN int tli_lastvalue_apart(const void *items, size_t a, size_t b)
 {
-    size_t slots = v->room == 0 ? 64 : v->room * 4, i, at;
-    tli_lastvalue_series *series = (tli_lastvalue_series *)tli_mem_take_array(v->scratch, slots / 2, sizeof *series,
-                                                                              v->err);
-    v->slots = (size_t *)tli_mem_take_array(v->scratch, slots, sizeof *v->slots, v->err);
-    if (series == NULL || v->slots == NULL)
-        return v->err->status;
-    if (v->count != 0)
-        TLI_COPY(series, v->series, v->count * sizeof *series);
-    v->series = series;
-    v->room = slots / 2;
-    v->mask = slots - 1;
-    for (i = 0; i < v->count; i++) {
-        for (at = (size_t)series[i].hash & v->mask; v->slots[at] != 0;)
-            at = (at + 1) & v->mask;
-        v->slots[at] = i + 1;
-    }
-    return TL_OK;
+    const tli_lastvalue *v = (const tli_lastvalue *)items;
+    if (v->hashes[a] != v->hashes[b])
+        return v->hashes[b] < v->hashes[a];
+    return tli_lastvalue_order(v->key, v->key_count, b, a) < 0;
 }
 
 /* The newest row of every series. */
 TLI_FN tl_status tli_lastvalue_find(tli_lastvalue *v)
 {
-    size_t row, at;
-    for (row = 0; row < v->rows; row++) {
-        uint64_t hash = tli_lastvalue_hash(v, row);
-        tli_lastvalue_series *s = NULL;
-        if (v->count == v->room && tli_lastvalue_grow(v) != TL_OK)
-            return v->err->status;
-        for (at = (size_t)hash & v->mask; v->slots[at] != 0 && s == NULL; at = (at + 1) & v->mask) {
-            s = &v->series[v->slots[at] - 1];
-            if (s->hash != hash || tli_lastvalue_order(v->key, v->key_count, s->row, row) != 0)
-                s = NULL;
-        }
-        if (s == NULL) {
-            s = &v->series[v->count++];
-            v->slots[at] = v->count;
-            s->hash = hash;
-            s->row = row;
-        } else if (tli_lastvalue_order(v->time, v->time_count, s->row, row) <= 0) {
-            s->row = row;
-        }
+    const size_t *order = NULL;
+    size_t i;
+    v->hashes = (uint64_t *)tli_mem_take_array(v->scratch, (uint64_t)v->rows + 1, sizeof *v->hashes, v->err);
+    v->series = (size_t *)tli_mem_take_array(v->scratch, (uint64_t)v->rows + 1, sizeof *v->series, v->err);
+    if (v->hashes == NULL || v->series == NULL)
+        return v->err->status;
+    for (i = 0; i < v->rows; i++)
+        v->hashes[i] = tli_lastvalue_hash(v, i);
+    if (tli_view_order(v->scratch, v->rows, v, tli_lastvalue_apart, &order, v->err) != TL_OK)
+        return v->err->status;
+    for (i = 0; i < v->rows; i++) {
+        size_t row = order != NULL ? order[i] : i, *newest = v->count != 0 ? &v->series[v->count - 1] : NULL;
+        if (newest == NULL || tli_lastvalue_apart(v, row, *newest) || tli_lastvalue_apart(v, *newest, row))
+            v->series[v->count++] = row;
+        else if (tli_lastvalue_order(v->time, v->time_count, *newest, row) <= 0)
+            *newest = row;
     }
     return TL_OK;
 }
@@ -213,7 +191,7 @@ TLI_FN tl_status tli_lastvalue_find(tli_lastvalue *v)
 TLI_FN int tli_lastvalue_before(const void *items, size_t a, size_t b)
 {
     const tli_lastvalue *v = (const tli_lastvalue *)items;
-    return tli_lastvalue_order(v->key, v->key_count, v->series[b].row, v->series[a].row) < 0;
+    return tli_lastvalue_order(v->key, v->key_count, v->series[b], v->series[a]) < 0;
 }
 
 /* Is a row's time at or after `since`, in us? */
@@ -262,7 +240,7 @@ TLI_FN tl_status tli_lastvalue_run(tli_lastvalue *v, tli_store *store, const tl_
     if (kept == NULL)
         return v->err->status;
     for (i = 0; i < v->count; i++) {
-        size_t row = v->series[order != NULL ? order[i] : i].row;
+        size_t row = v->series[order != NULL ? order[i] : i];
         if (tli_lastvalue_stays(v, row, since))
             kept[count++] = v->places[row];
     }

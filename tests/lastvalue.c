@@ -1,5 +1,6 @@
 /* The last-value index: merging against a naive reference, and against what Timelake wrote. */
 #include "tl_test.h"
+#include <time.h>
 #include "tl_compare.h"
 
 static const char table[] =
@@ -648,9 +649,80 @@ static void out_of_memory(void)
     tli_mem_store_drop(store);
 }
 
+/* ---- keys that were chosen ---- */
+
+/* The number of 8 bytes that has this hash. */
+static uint64_t with_hash(uint64_t hash)
+{
+    /* inverses modulo 2^64 of the primes */
+    static const uint64_t odd[4] = {TLI_HASH_P64_1, TLI_HASH_P64_2, TLI_HASH_P64_3, TLI_HASH_P64_4};
+    uint64_t back[3];
+    int i, k;
+    for (i = 0; i < 3; i++)
+        for (back[i] = odd[i], k = 0; k < 6; k++)
+            back[i] *= 2 - odd[i] * back[i];
+    hash ^= hash >> 32;
+    hash *= back[2];
+    hash ^= hash >> 29 ^ hash >> 58;
+    hash *= back[1];
+    hash ^= hash >> 33;
+    hash = (hash - TLI_HASH_P64_4) * back[0];
+    hash = tli_hash_rotate64(hash, 64 - 27) ^ (TLI_HASH_P64_5 + 8);
+    return tli_hash_rotate64(hash * back[0], 64 - 31) * back[1];
+}
+
+/* Series that all would begin at one place of a hash table cost no more than others. */
+static void chosen_keys(void)
+{
+    enum { MANY = 200000 };
+    static char text[6000];
+    tl_error err;
+    tl_metadata m;
+    tli_store *store = tli_mem_store_new(NULL, SIZE_MAX / 2, NULL, 0, NULL, NULL, &err);
+    struct ArrowSchema *s = tli_arrow_schema_new(store, "+s", tl_text(""), 0, 2, &err), made;
+    struct ArrowArray a, columns[2], *children[2], got;
+    const struct ArrowArray *batch = &a;
+    const void *none = NULL, *buffers[2][2] = {{NULL, NULL}, {NULL, NULL}};
+    uint64_t *keys = (uint64_t *)calloc(MANY, 8), value = with_hash(12345);
+    tl_rows rows = rows_of(s, &batch, 1);
+    clock_t began;
+    size_t i;
+    CHECK(tli_hash_xxh64(&value, 8, 0) == 12345);
+    for (i = 0; i < MANY; i++)
+        keys[i] = with_hash((uint64_t)i << 32);
+    memset(&a, 0, sizeof a);
+    memset(columns, 0, sizeof columns);
+    for (i = 0; i < 2; i++) {
+        s->children[i] = field(store, i == 0 ? "l" : "tsu:UTC", i == 0 ? "site" : "time", 0);
+        buffers[i][1] = keys;
+        columns[i].length = MANY;
+        columns[i].n_buffers = 2;
+        columns[i].buffers = buffers[i];
+        columns[i].release = tli_arrow_array_stays;
+        children[i] = &columns[i];
+    }
+    a.length = MANY;
+    a.n_buffers = 1;
+    a.buffers = &none;
+    a.n_children = 2;
+    a.children = children;
+    a.release = tli_arrow_array_stays;
+    open_table(&m, text, sizeof text, "site", 0);
+    began = clock();
+    if (CHECK_STATUS(tl_last_values_merge(&m, NULL, &rows, NULL, NULL, &made, &got, &err), TL_OK, &err)) {
+        CHECK_INT(got.length, MANY);
+        got.release(&got);
+        made.release(&made);
+    }
+    CHECK((clock() - began) / CLOCKS_PER_SEC < 10); /* a table of hashes took minutes */
+    free(keys);
+    tl_metadata_free(&m);
+    tli_mem_store_drop(store);
+}
+
 static const tl_test_case cases[] = {
     TL_TEST(same_as_the_reference), TL_TEST(indexes_of_timelake), TL_TEST(order_of_keys), TL_TEST(what_does_not_fit),
-    TL_TEST(renamed_columns), TL_TEST(out_of_memory),
+    TL_TEST(renamed_columns), TL_TEST(out_of_memory), TL_TEST(chosen_keys),
 };
 
 TL_TEST_MAIN(cases)
