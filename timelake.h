@@ -19951,8 +19951,8 @@ typedef struct tli_grow_part {
     int32_t batch_count[TLI_GROW_SECTIONS];
     uint64_t rows[TLI_GROW_SECTIONS];
     tl_span encoded[TLI_GROW_SECTIONS]; /* messages of an Arrow stream; absent: not encoded yet */
-    uint32_t *slots;                    /* of a hash table: a row of `files` in this part plus 1 */
-    size_t mask;
+    uint64_t *hashes; /* of the paths of `files`, ascending; of equal ones the paths are */
+    uint32_t *order;  /* their rows in this part */
 } tli_grow_part;
 
 struct tli_grow {
@@ -19977,49 +19977,80 @@ typedef struct tli_grow_change {
 
 /* ---- parts ---- */
 
-TLI_FN size_t tli_grow_hash(tl_span path)
+typedef struct tli_grow_paths {
+    uint64_t *hashes;
+    const tl_files *files;
+    size_t start;
+} tli_grow_paths;
+
+TLI_FN int tli_grow_path_before(const void *items, size_t a, size_t b)
 {
-    return (size_t)tli_hash_xxh64(path.data, path.size, 0);
+    const tli_grow_paths *p = (const tli_grow_paths *)items;
+    tl_file x, y;
+    if (p->hashes[a] != p->hashes[b])
+        return p->hashes[b] < p->hashes[a];
+    tl_files_get(p->files, p->start + a, &x);
+    tl_files_get(p->files, p->start + b, &y);
+    return tl_span_compare(y.path, x.path) < 0;
 }
 
-/* The hash table of a part's paths. */
+/* Sorts a part's paths. No hash table: a head may have the same path, or the same hash, any number of times. */
 TLI_FN tl_status tli_grow_index(tli_grow_part *part, const tl_files *files, size_t start, tl_error *err)
 {
-    size_t slots = 2, i;
+    size_t i, count = (size_t)part->rows[TLI_GROW_FILES];
+    tli_store *scratch = tli_mem_store_new(&part->store->allocator, SIZE_MAX / 2, NULL, 0, NULL, NULL, err);
+    const size_t *order = NULL;
+    tli_grow_paths p;
     tl_file f;
-    while (slots / 2 < part->rows[TLI_GROW_FILES])
-        slots *= 2;
-    part->mask = slots - 1;
-    part->slots = (uint32_t *)tli_mem_take_array(part->store, slots, sizeof *part->slots, err);
-    if (part->slots == NULL)
+    tl_status st;
+    if (scratch == NULL)
         return err->status;
-    for (i = 0; i < part->rows[TLI_GROW_FILES]; i++) {
-        size_t at;
+    p.files = files;
+    p.start = start;
+    p.hashes = (uint64_t *)tli_mem_take_array(scratch, (uint64_t)count + 1, sizeof *p.hashes, err);
+    part->hashes = (uint64_t *)tli_mem_take_array(part->store, (uint64_t)count + 1, sizeof *part->hashes, err);
+    part->order = (uint32_t *)tli_mem_take_array(part->store, (uint64_t)count + 1, sizeof *part->order, err);
+    st = p.hashes == NULL || part->hashes == NULL || part->order == NULL ? err->status : TL_OK;
+    for (i = 0; st == TL_OK && i < count; i++) {
         tl_files_get(files, start + i, &f);
-        at = tli_grow_hash(f.path) & part->mask;
-        while (part->slots[at] != 0)
-            at = (at + 1) & part->mask;
-        part->slots[at] = (uint32_t)i + 1;
+        p.hashes[i] = tli_hash_xxh64(f.path.data, f.path.size, 0);
     }
-    return TL_OK;
+    if (st == TL_OK)
+        st = tli_view_order(scratch, count, &p, tli_grow_path_before, &order, err);
+    for (i = 0; st == TL_OK && i < count; i++) {
+        part->order[i] = (uint32_t)(order != NULL ? order[i] : i);
+        part->hashes[i] = p.hashes[part->order[i]];
+    }
+    tli_mem_store_drop(scratch);
+    return st;
 }
 
-/* The row of a path in the version's files, which are open; files->count when there is none. */
+/* The first row of a path in the version's files, which are open; files->count when there is none. */
 TLI_FN size_t tli_grow_find(const struct tli_grow *g, const tl_files *files, tl_span path)
 {
-    size_t hash = tli_grow_hash(path), start = 0;
+    uint64_t hash = tli_hash_xxh64(path.data, path.size, 0);
+    size_t start = 0;
     uint32_t i;
     tl_file f;
     for (i = 0; i < g->count; i++) {
         const tli_grow_part *part = g->parts[i];
-        size_t at = hash & part->mask;
-        for (; part->slots[at] != 0; at = (at + 1) & part->mask) {
-            size_t row = start + part->slots[at] - 1;
-            tl_files_get(files, row, &f);
-            if (tl_span_equal(f.path, path))
-                return row;
+        size_t low = 0, count = (size_t)part->rows[TLI_GROW_FILES], high = count;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            int before = part->hashes[middle] < hash;
+            if (part->hashes[middle] == hash) {
+                tl_files_get(files, start + part->order[middle], &f);
+                before = tl_span_compare(f.path, path) < 0;
+            }
+            low = before ? middle + 1 : low;
+            high = before ? high : middle;
         }
-        start += (size_t)part->rows[TLI_GROW_FILES];
+        if (low < count && part->hashes[low] == hash) {
+            tl_files_get(files, start + part->order[low], &f);
+            if (tl_span_equal(f.path, path))
+                return start + part->order[low];
+        }
+        start += count;
     }
     return files->count;
 }
@@ -20507,7 +20538,7 @@ TLI_FN tl_status tli_grow_finish(tli_grow_work *w, tl_head *head, tl_error *err)
     if (st == TL_OK)
         st = tl_head_files(head, &files, err);
     last = st == TL_OK ? head->grow->parts[head->grow->count - 1] : NULL;
-    return last != NULL && last->slots == NULL ? tli_grow_index(last, &files, w->kept[TLI_GROW_FILES], err) : st;
+    return last != NULL && last->order == NULL ? tli_grow_index(last, &files, w->kept[TLI_GROW_FILES], err) : st;
 }
 
 /* Fills `head`, whose document is empty but for its allocator, from the version before (NULL: none) and the change. On
@@ -24334,9 +24365,9 @@ TLI_FN tl_status tli_indexplan_from(tli_indexplan *x, const tl_change *change, t
     return st;
 }
 
-/* Plans the index of a change on top of a base whose summary says it has `total` rows. `read`: the base's rows, when
-   they had to be read; NULL: they had not, or could not be, for the reason x->why. Fails when memory does, and for
-   `newest` rows that do not fit the table. */
+/* Plans the index of a change on top of a base; `total` is 0 when that has no rows. `read`: the base's rows, when they
+   had to be read; NULL: they had not, or could not be, for the reason x->why. Fails when memory does, and for `newest`
+   rows that do not fit the table. */
 TLI_FN tl_status tli_indexplan_make(tli_indexplan *x, const tl_change *change, tl_table *base, uint64_t total,
                                     const tl_rows *read, const tl_limits *limits, const tl_allocator *allocator,
                                     tl_error *err)
@@ -24401,8 +24432,9 @@ enum {
 /* Paths, found by their hash. */
 typedef struct tli_commitplan_set {
     const tl_span *paths;
-    size_t *slots; /* index of a path plus 1 */
-    uint8_t *found;
+    size_t *slots;  /* index of a path plus 1 */
+    uint64_t seed;  /* nobody can choose paths that collide */
+    uint8_t *found; /* 1: in the base, 2: in a manifest that is written anew */
     size_t mask, count, left; /* `left` are not found yet */
 } tli_commitplan_set;
 
@@ -24423,7 +24455,7 @@ typedef struct tli_commitplan {
     tli_iceberg_files files;      /* entries of those that were read */
     tli_commitplan_set removed;
     uint8_t *gone;                /* of each live file: it is removed; NULL: none is */
-    uint64_t removed_records, removed_size;
+    uint64_t removed_files, removed_records, removed_size;
     int64_t highest;              /* data sequence number among the removed */
     uint8_t duplicate;            /* the batch id is in already: nothing to do */
     uint64_t version;             /* of what is planned */
@@ -24588,12 +24620,13 @@ TLI_FN tl_status tli_commitplan_gather(tli_commitplan *p, tli_commitplan_set *se
     set->paths = paths;
     set->mask = slots - 1;
     set->count = set->left = count;
+    set->seed = tli_hash_xxh64(p->random, sizeof *p->random, 0);
     set->slots = (size_t *)tli_mem_take_array(p->store, slots, sizeof *set->slots, p->err);
     set->found = (uint8_t *)tli_mem_take_array(p->store, count + 1, 1, p->err);
     if (set->slots == NULL || set->found == NULL)
         return p->err->status;
     for (i = 0; i < count; i++) {
-        size_t at = (size_t)tli_hash_xxh64(paths[i].data, paths[i].size, 0) & set->mask;
+        size_t at = (size_t)tli_hash_xxh64(paths[i].data, paths[i].size, set->seed) & set->mask;
         while (set->slots[at] != 0) {
             if (tl_span_equal(paths[set->slots[at] - 1], paths[i]))
                 return tli_commitplan_refuse(p, TL_MISUSE, "a file stands twice in a change");
@@ -24604,13 +24637,20 @@ TLI_FN tl_status tli_commitplan_gather(tli_commitplan *p, tli_commitplan_set *se
     return TL_OK;
 }
 
+/* Notes that a path, which may stand in a table several times, was found at this stage. */
+TLI_FN void tli_commitplan_found(tli_commitplan_set *set, size_t at, uint8_t stage)
+{
+    set->left -= set->found[at - 1] != stage;
+    set->found[at - 1] = stage;
+}
+
 /* The index of a path plus 1, or 0. */
 TLI_FN size_t tli_commitplan_find(const tli_commitplan_set *set, tl_span path)
 {
     size_t at;
     if (set->count == 0)
         return 0;
-    at = (size_t)tli_hash_xxh64(path.data, path.size, 0) & set->mask;
+    at = (size_t)tli_hash_xxh64(path.data, path.size, set->seed) & set->mask;
     while (set->slots[at] != 0 && !tl_span_equal(set->paths[set->slots[at] - 1], path))
         at = (at + 1) & set->mask;
     return set->slots[at];
@@ -24689,8 +24729,8 @@ TLI_FN tl_status tli_commitplan_base_files(tli_commitplan *p)
         if (at == 0)
             continue;
         p->gone[i] = 1;
-        if (p->removed.found[at - 1]++ == 0)
-            p->removed.left--;
+        tli_commitplan_found(&p->removed, at, 1);
+        p->removed_files++;
         p->removed_records += f.records;
         p->removed_size += f.size;
         p->highest = TLI_MAX(p->highest, f.sequence_number);
@@ -24763,9 +24803,10 @@ TLI_FN int tli_commitplan_may_hold(const tli_commitplan *p, const tli_iceberg_ma
     size_t i;
     tl_file f;
     for (i = 0; i < live->count; i++) {
+        if (!p->gone[i])
+            continue;
         tl_files_get(live, i, &f);
-        if (m->min_sequence_number <= f.sequence_number && f.file_sequence_number <= m->sequence_number
-            && tli_commitplan_find(&p->removed, f.path) != 0)
+        if (m->min_sequence_number <= f.sequence_number && f.file_sequence_number <= m->sequence_number)
             return 1;
     }
     return 0;
@@ -24923,7 +24964,7 @@ TLI_FN tl_status tli_commitplan_rewrite(tli_commitplan *p, tli_iceberg_list *lis
     const tli_iceberg_files *f = &p->files;
     tli_manifest m;
     tl_status st = tli_commitplan_manifest_begin(p, &m);
-    size_t i, column = 0;
+    size_t i, at, column = 0;
     uint32_t from = 0;
     for (i = 0; i < f->file_count && st == TL_OK; i++) {
         tli_manifest_entry e;
@@ -24933,14 +24974,15 @@ TLI_FN tl_status tli_commitplan_rewrite(tli_commitplan *p, tli_iceberg_list *lis
             e.column_count++;
         while (i >= p->ends[from])
             from++;
-        if (!p->rewritten[p->picked[from]] || (tli_commitplan_find(&p->removed, f->files[i].path) == 0) != live)
+        at = tli_commitplan_find(&p->removed, f->files[i].path);
+        if (!p->rewritten[p->picked[from]] || (at == 0) != live)
             continue;
         e.status = live ? TLI_MANIFEST_EXISTING : TLI_MANIFEST_DELETED;
         e.snapshot_id = live ? f->files[i].snapshot_id : p->snapshot_id;
         e.numbered = e.kept = 1;
         e.file = &f->files[i];
         if (!live)
-            p->removed.left--;
+            tli_commitplan_found(&p->removed, at, 2);
         st = tli_manifest_add(&m, &e);
     }
     return tli_commitplan_manifest_end(p, &m, live ? TLI_COMMITPLAN_MERGED : TLI_COMMITPLAN_DELETED,
@@ -25042,7 +25084,7 @@ TLI_FN void tli_commitplan_counters(const tli_commitplan *p, tli_manifest_text *
         added[1] += p->change->added[i].file.records;
         added[2] += p->change->added[i].file.size;
     }
-    gone[0] = p->change->removed_count;
+    gone[0] = p->removed_files;
     gone[1] = p->removed_records;
     gone[2] = p->removed_size;
     for (i = 0; i < 3; i++) {
@@ -25420,8 +25462,15 @@ TLI_FN tl_status tli_commitplan_plan_index(tli_commitplan *p)
 {
     const tl_metadata *m = &p->base->metadata;
     const tl_json_node *summary = tl_json_member(&m->json, m->snapshot, tl_text("summary"));
-    tl_status st = tli_indexplan_make(&p->index, p->change, p->base, tli_commitplan_total(p, summary, "total-records"),
-                                      p->index_rows, &p->limits, &p->allocator, p->err);
+    uint64_t total = tli_commitplan_total(p, summary, "total-records");
+    tl_files live;
+    tl_status st = TL_OK;
+    if (p->base->has_files) {
+        st = tl_head_files(&p->base->head, &live, p->err);
+        total = st == TL_OK ? TLI_MAX(total, live.count) : 0; /* a summary need not say how many there are */
+    }
+    if (st == TL_OK)
+        st = tli_indexplan_make(&p->index, p->change, p->base, total, p->index_rows, &p->limits, &p->allocator, p->err);
     return st == TL_OK && p->index.made ? tli_commitplan_write_index(p) : st;
 }
 

@@ -21,8 +21,9 @@ enum {
 /* Paths, found by their hash. */
 typedef struct tli_commitplan_set {
     const tl_span *paths;
-    size_t *slots; /* index of a path plus 1 */
-    uint8_t *found;
+    size_t *slots;  /* index of a path plus 1 */
+    uint64_t seed;  /* nobody can choose paths that collide */
+    uint8_t *found; /* 1: in the base, 2: in a manifest that is written anew */
     size_t mask, count, left; /* `left` are not found yet */
 } tli_commitplan_set;
 
@@ -43,7 +44,7 @@ typedef struct tli_commitplan {
     tli_iceberg_files files;      /* entries of those that were read */
     tli_commitplan_set removed;
     uint8_t *gone;                /* of each live file: it is removed; NULL: none is */
-    uint64_t removed_records, removed_size;
+    uint64_t removed_files, removed_records, removed_size;
     int64_t highest;              /* data sequence number among the removed */
     uint8_t duplicate;            /* the batch id is in already: nothing to do */
     uint64_t version;             /* of what is planned */
@@ -208,12 +209,13 @@ TLI_FN tl_status tli_commitplan_gather(tli_commitplan *p, tli_commitplan_set *se
     set->paths = paths;
     set->mask = slots - 1;
     set->count = set->left = count;
+    set->seed = tli_hash_xxh64(p->random, sizeof *p->random, 0);
     set->slots = (size_t *)tli_mem_take_array(p->store, slots, sizeof *set->slots, p->err);
     set->found = (uint8_t *)tli_mem_take_array(p->store, count + 1, 1, p->err);
     if (set->slots == NULL || set->found == NULL)
         return p->err->status;
     for (i = 0; i < count; i++) {
-        size_t at = (size_t)tli_hash_xxh64(paths[i].data, paths[i].size, 0) & set->mask;
+        size_t at = (size_t)tli_hash_xxh64(paths[i].data, paths[i].size, set->seed) & set->mask;
         while (set->slots[at] != 0) {
             if (tl_span_equal(paths[set->slots[at] - 1], paths[i]))
                 return tli_commitplan_refuse(p, TL_MISUSE, "a file stands twice in a change");
@@ -224,13 +226,20 @@ TLI_FN tl_status tli_commitplan_gather(tli_commitplan *p, tli_commitplan_set *se
     return TL_OK;
 }
 
+/* Notes that a path, which may stand in a table several times, was found at this stage. */
+TLI_FN void tli_commitplan_found(tli_commitplan_set *set, size_t at, uint8_t stage)
+{
+    set->left -= set->found[at - 1] != stage;
+    set->found[at - 1] = stage;
+}
+
 /* The index of a path plus 1, or 0. */
 TLI_FN size_t tli_commitplan_find(const tli_commitplan_set *set, tl_span path)
 {
     size_t at;
     if (set->count == 0)
         return 0;
-    at = (size_t)tli_hash_xxh64(path.data, path.size, 0) & set->mask;
+    at = (size_t)tli_hash_xxh64(path.data, path.size, set->seed) & set->mask;
     while (set->slots[at] != 0 && !tl_span_equal(set->paths[set->slots[at] - 1], path))
         at = (at + 1) & set->mask;
     return set->slots[at];
@@ -309,8 +318,8 @@ TLI_FN tl_status tli_commitplan_base_files(tli_commitplan *p)
         if (at == 0)
             continue;
         p->gone[i] = 1;
-        if (p->removed.found[at - 1]++ == 0)
-            p->removed.left--;
+        tli_commitplan_found(&p->removed, at, 1);
+        p->removed_files++;
         p->removed_records += f.records;
         p->removed_size += f.size;
         p->highest = TLI_MAX(p->highest, f.sequence_number);
@@ -383,9 +392,10 @@ TLI_FN int tli_commitplan_may_hold(const tli_commitplan *p, const tli_iceberg_ma
     size_t i;
     tl_file f;
     for (i = 0; i < live->count; i++) {
+        if (!p->gone[i])
+            continue;
         tl_files_get(live, i, &f);
-        if (m->min_sequence_number <= f.sequence_number && f.file_sequence_number <= m->sequence_number
-            && tli_commitplan_find(&p->removed, f.path) != 0)
+        if (m->min_sequence_number <= f.sequence_number && f.file_sequence_number <= m->sequence_number)
             return 1;
     }
     return 0;
@@ -543,7 +553,7 @@ TLI_FN tl_status tli_commitplan_rewrite(tli_commitplan *p, tli_iceberg_list *lis
     const tli_iceberg_files *f = &p->files;
     tli_manifest m;
     tl_status st = tli_commitplan_manifest_begin(p, &m);
-    size_t i, column = 0;
+    size_t i, at, column = 0;
     uint32_t from = 0;
     for (i = 0; i < f->file_count && st == TL_OK; i++) {
         tli_manifest_entry e;
@@ -553,14 +563,15 @@ TLI_FN tl_status tli_commitplan_rewrite(tli_commitplan *p, tli_iceberg_list *lis
             e.column_count++;
         while (i >= p->ends[from])
             from++;
-        if (!p->rewritten[p->picked[from]] || (tli_commitplan_find(&p->removed, f->files[i].path) == 0) != live)
+        at = tli_commitplan_find(&p->removed, f->files[i].path);
+        if (!p->rewritten[p->picked[from]] || (at == 0) != live)
             continue;
         e.status = live ? TLI_MANIFEST_EXISTING : TLI_MANIFEST_DELETED;
         e.snapshot_id = live ? f->files[i].snapshot_id : p->snapshot_id;
         e.numbered = e.kept = 1;
         e.file = &f->files[i];
         if (!live)
-            p->removed.left--;
+            tli_commitplan_found(&p->removed, at, 2);
         st = tli_manifest_add(&m, &e);
     }
     return tli_commitplan_manifest_end(p, &m, live ? TLI_COMMITPLAN_MERGED : TLI_COMMITPLAN_DELETED,
@@ -662,7 +673,7 @@ TLI_FN void tli_commitplan_counters(const tli_commitplan *p, tli_manifest_text *
         added[1] += p->change->added[i].file.records;
         added[2] += p->change->added[i].file.size;
     }
-    gone[0] = p->change->removed_count;
+    gone[0] = p->removed_files;
     gone[1] = p->removed_records;
     gone[2] = p->removed_size;
     for (i = 0; i < 3; i++) {
@@ -1040,8 +1051,15 @@ TLI_FN tl_status tli_commitplan_plan_index(tli_commitplan *p)
 {
     const tl_metadata *m = &p->base->metadata;
     const tl_json_node *summary = tl_json_member(&m->json, m->snapshot, tl_text("summary"));
-    tl_status st = tli_indexplan_make(&p->index, p->change, p->base, tli_commitplan_total(p, summary, "total-records"),
-                                      p->index_rows, &p->limits, &p->allocator, p->err);
+    uint64_t total = tli_commitplan_total(p, summary, "total-records");
+    tl_files live;
+    tl_status st = TL_OK;
+    if (p->base->has_files) {
+        st = tl_head_files(&p->base->head, &live, p->err);
+        total = st == TL_OK ? TLI_MAX(total, live.count) : 0; /* a summary need not say how many there are */
+    }
+    if (st == TL_OK)
+        st = tli_indexplan_make(&p->index, p->change, p->base, total, p->index_rows, &p->limits, &p->allocator, p->err);
     return st == TL_OK && p->index.made ? tli_commitplan_write_index(p) : st;
 }
 

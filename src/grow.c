@@ -18,8 +18,8 @@ typedef struct tli_grow_part {
     int32_t batch_count[TLI_GROW_SECTIONS];
     uint64_t rows[TLI_GROW_SECTIONS];
     tl_span encoded[TLI_GROW_SECTIONS]; /* messages of an Arrow stream; absent: not encoded yet */
-    uint32_t *slots;                    /* of a hash table: a row of `files` in this part plus 1 */
-    size_t mask;
+    uint64_t *hashes; /* of the paths of `files`, ascending; of equal ones the paths are */
+    uint32_t *order;  /* their rows in this part */
 } tli_grow_part;
 
 struct tli_grow {
@@ -44,49 +44,80 @@ typedef struct tli_grow_change {
 
 /* ---- parts ---- */
 
-TLI_FN size_t tli_grow_hash(tl_span path)
+typedef struct tli_grow_paths {
+    uint64_t *hashes;
+    const tl_files *files;
+    size_t start;
+} tli_grow_paths;
+
+TLI_FN int tli_grow_path_before(const void *items, size_t a, size_t b)
 {
-    return (size_t)tli_hash_xxh64(path.data, path.size, 0);
+    const tli_grow_paths *p = (const tli_grow_paths *)items;
+    tl_file x, y;
+    if (p->hashes[a] != p->hashes[b])
+        return p->hashes[b] < p->hashes[a];
+    tl_files_get(p->files, p->start + a, &x);
+    tl_files_get(p->files, p->start + b, &y);
+    return tl_span_compare(y.path, x.path) < 0;
 }
 
-/* The hash table of a part's paths. */
+/* Sorts a part's paths. No hash table: a head may have the same path, or the same hash, any number of times. */
 TLI_FN tl_status tli_grow_index(tli_grow_part *part, const tl_files *files, size_t start, tl_error *err)
 {
-    size_t slots = 2, i;
+    size_t i, count = (size_t)part->rows[TLI_GROW_FILES];
+    tli_store *scratch = tli_mem_store_new(&part->store->allocator, SIZE_MAX / 2, NULL, 0, NULL, NULL, err);
+    const size_t *order = NULL;
+    tli_grow_paths p;
     tl_file f;
-    while (slots / 2 < part->rows[TLI_GROW_FILES])
-        slots *= 2;
-    part->mask = slots - 1;
-    part->slots = (uint32_t *)tli_mem_take_array(part->store, slots, sizeof *part->slots, err);
-    if (part->slots == NULL)
+    tl_status st;
+    if (scratch == NULL)
         return err->status;
-    for (i = 0; i < part->rows[TLI_GROW_FILES]; i++) {
-        size_t at;
+    p.files = files;
+    p.start = start;
+    p.hashes = (uint64_t *)tli_mem_take_array(scratch, (uint64_t)count + 1, sizeof *p.hashes, err);
+    part->hashes = (uint64_t *)tli_mem_take_array(part->store, (uint64_t)count + 1, sizeof *part->hashes, err);
+    part->order = (uint32_t *)tli_mem_take_array(part->store, (uint64_t)count + 1, sizeof *part->order, err);
+    st = p.hashes == NULL || part->hashes == NULL || part->order == NULL ? err->status : TL_OK;
+    for (i = 0; st == TL_OK && i < count; i++) {
         tl_files_get(files, start + i, &f);
-        at = tli_grow_hash(f.path) & part->mask;
-        while (part->slots[at] != 0)
-            at = (at + 1) & part->mask;
-        part->slots[at] = (uint32_t)i + 1;
+        p.hashes[i] = tli_hash_xxh64(f.path.data, f.path.size, 0);
     }
-    return TL_OK;
+    if (st == TL_OK)
+        st = tli_view_order(scratch, count, &p, tli_grow_path_before, &order, err);
+    for (i = 0; st == TL_OK && i < count; i++) {
+        part->order[i] = (uint32_t)(order != NULL ? order[i] : i);
+        part->hashes[i] = p.hashes[part->order[i]];
+    }
+    tli_mem_store_drop(scratch);
+    return st;
 }
 
-/* The row of a path in the version's files, which are open; files->count when there is none. */
+/* The first row of a path in the version's files, which are open; files->count when there is none. */
 TLI_FN size_t tli_grow_find(const struct tli_grow *g, const tl_files *files, tl_span path)
 {
-    size_t hash = tli_grow_hash(path), start = 0;
+    uint64_t hash = tli_hash_xxh64(path.data, path.size, 0);
+    size_t start = 0;
     uint32_t i;
     tl_file f;
     for (i = 0; i < g->count; i++) {
         const tli_grow_part *part = g->parts[i];
-        size_t at = hash & part->mask;
-        for (; part->slots[at] != 0; at = (at + 1) & part->mask) {
-            size_t row = start + part->slots[at] - 1;
-            tl_files_get(files, row, &f);
-            if (tl_span_equal(f.path, path))
-                return row;
+        size_t low = 0, count = (size_t)part->rows[TLI_GROW_FILES], high = count;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            int before = part->hashes[middle] < hash;
+            if (part->hashes[middle] == hash) {
+                tl_files_get(files, start + part->order[middle], &f);
+                before = tl_span_compare(f.path, path) < 0;
+            }
+            low = before ? middle + 1 : low;
+            high = before ? high : middle;
         }
-        start += (size_t)part->rows[TLI_GROW_FILES];
+        if (low < count && part->hashes[low] == hash) {
+            tl_files_get(files, start + part->order[low], &f);
+            if (tl_span_equal(f.path, path))
+                return start + part->order[low];
+        }
+        start += count;
     }
     return files->count;
 }
@@ -574,7 +605,7 @@ TLI_FN tl_status tli_grow_finish(tli_grow_work *w, tl_head *head, tl_error *err)
     if (st == TL_OK)
         st = tl_head_files(head, &files, err);
     last = st == TL_OK ? head->grow->parts[head->grow->count - 1] : NULL;
-    return last != NULL && last->slots == NULL ? tli_grow_index(last, &files, w->kept[TLI_GROW_FILES], err) : st;
+    return last != NULL && last->order == NULL ? tli_grow_index(last, &files, w->kept[TLI_GROW_FILES], err) : st;
 }
 
 /* Fills `head`, whose document is empty but for its allocator, from the version before (NULL: none) and the change. On

@@ -159,9 +159,9 @@ TLI_FN tl_status tli_indexplan_from(tli_indexplan *x, const tl_change *change, t
     return st;
 }
 
-/* Plans the index of a change on top of a base whose summary says it has `total` rows. `read`: the base's rows, when
-   they had to be read; NULL: they had not, or could not be, for the reason x->why. Fails when memory does, and for
-   `newest` rows that do not fit the table. */
+/* Plans the index of a change on top of a base; `total` is 0 when that has no rows. `read`: the base's rows, when they
+   had to be read; NULL: they had not, or could not be, for the reason x->why. Fails when memory does, and for `newest`
+   rows that do not fit the table. */
 TLI_FN tl_status tli_indexplan_make(tli_indexplan *x, const tl_change *change, tl_table *base, uint64_t total,
                                     const tl_rows *read, const tl_limits *limits, const tl_allocator *allocator,
                                     tl_error *err)

@@ -674,6 +674,54 @@ static void index_that_is_not_at_hand(void)
     cindex_use(NULL);
 }
 
+/* A table has rows if it has files, whatever its summary says or leaves out: it gets no index of the newest alone. */
+static void index_without_totals(void)
+{
+    cworld w;
+    tl_table *base;
+    tl_change change;
+    tl_property property;
+    crows newest;
+    cfile f, g;
+    const tl_mem_object *o;
+    tl_span key, total = tl_text("\"total-records\"");
+    char *text, *at;
+    size_t size;
+    cworld_begin(&w, "iot.created", NULL);
+    base = cworld_load(&w.store, &w.lake, w.location, 0);
+    change = cappend(&f, w.location, 1, 0);
+    CHECK_INT(commit_on(&w, &base, &change), TL_OK);
+    memset(&change, 0, sizeof change);
+    property.key = property.value = tl_text("x");
+    change.kind = TL_CHANGE_PROPERTIES;
+    change.properties = &property;
+    change.property_count = 1;
+    CHECK_INT(commit_on(&w, &base, &change), TL_OK);
+    key = warehouse_key(w.location, base->version == 3 ? "v3.metadata.json" : "v2.metadata.json");
+    o = tl_mem_get(&w.store, key);
+    CHECK(o != NULL);
+    size = o->size;
+    text = (char *)malloc(size + 1);
+    memcpy(text, o->data, size);
+    text[size] = 0;
+    at = strstr(text, total.data);
+    CHECK(at != NULL);
+    memcpy(at, "\"other-records\"", total.size);
+    tl_mem_put(&w.store, key, text, size);
+    free(text);
+    tl_table_drop(base);
+    tl_lake_forget(&w.lake, w.location);
+    base = cworld_load(&w.store, &w.lake, w.location, 1);
+    crows_make(&newest, &base->metadata, 0, 3);
+    change = cappend(&g, w.location, 1, 1);
+    change.newest = &newest.rows;
+    commit_index(&w, &base, &change, 0, TL_ABSENT);
+    CHECK(base->metadata.last_value_index.data == NULL);
+    crows_drop(&newest);
+    tl_table_drop(base);
+    cworld_end(&w);
+}
+
 /* Newest rows that do not fit the table's columns are refused before anything is uploaded. */
 static void index_of_wrong_rows(void)
 {
@@ -1037,6 +1085,7 @@ static const tl_test_case cases[] = {
     TL_TEST(every_request_with_every_outcome),
     TL_TEST(index_of_every_change),
     TL_TEST(index_that_is_not_at_hand),
+    TL_TEST(index_without_totals),
     TL_TEST(index_of_wrong_rows),
     TL_TEST(batches),
     TL_TEST(conflicts_and_refusals),

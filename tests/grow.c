@@ -1,6 +1,7 @@
 /* Versions that share what they have in common: whatever was appended, replaced or deleted, and whatever head it
    began with, a version says what the manifests say, reads back from its head, and costs what changed. */
 #include "tl_test.h"
+#include <time.h>
 
 #define TIMELAKE_MEM_IMPLEMENTATION
 #include "../adapters/timelake_mem.h"
@@ -435,6 +436,108 @@ static void costs_what_changes(void)
            (unsigned long)many_bytes);
 }
 
+/* ---- paths that stand twice ---- */
+
+/* A head of this version with other files, without statistics. */
+static void put_files(cworld *w, tl_table *t, const tl_file *files, size_t count)
+{
+    tl_head_parts parts;
+    tl_buffer out;
+    tl_error err;
+    memset(&parts, 0, sizeof parts);
+    memset(&out, 0, sizeof out);
+    CHECK_STATUS(tl_head_metadata(&t->head, &parts.metadata, &err), TL_OK, &err);
+    parts.files = files;
+    parts.file_count = count;
+    CHECK_STATUS(tl_head_write(&out, t->version, tl_text("arrow"), &parts, NULL, NULL, &err), TL_OK, &err);
+    tl_mem_put(&w->store, warehouse_key(w->location, "timelake-head"), out.data, out.size);
+    tl_buffer_free(&out);
+}
+
+/* Loads with a lake that knows nothing. */
+static tl_table *load_anew(cworld *w, tl_table *old, int no_head)
+{
+    tl_table_drop(old);
+    tl_lake_free(&w->lake);
+    cworld_lake(&w->lake, &w->memory, 7);
+    return cworld_load(&w->store, &w->lake, w->location, no_head);
+}
+
+/* A head may say the same path any number of times: that costs no more than other paths do. */
+static void many_of_one_path(void)
+{
+    enum { MANY = 400000 };
+    static const tl_property property = {{"a", 1}, {"b", 1}};
+    cworld w;
+    tl_table *t;
+    tl_change change;
+    tl_file *files = (tl_file *)calloc(MANY, sizeof *files);
+    size_t i;
+    clock_t began;
+    cworld_begin(&w, "iot.created", NULL);
+    t = cworld_load(&w.store, &w.lake, w.location, 0);
+    for (i = 0; i < MANY; i++) {
+        files[i].path = tl_text("s3://demo-lake/wh/iot/created/data/x.parquet");
+        files[i].has_partition = 1;
+    }
+    put_files(&w, t, files, MANY);
+    t = load_anew(&w, t, 0);
+    CHECK_INT(t->source, TL_FROM_HEAD);
+    memset(&change, 0, sizeof change);
+    change.kind = TL_CHANGE_PROPERTIES;
+    change.properties = &property;
+    change.property_count = 1;
+    began = clock();
+    CHECK_INT(commit_on(&w, &t, &change), TL_OK);
+    CHECK((clock() - began) / CLOCKS_PER_SEC < 10); /* a table of hashes took minutes */
+    tl_table_drop(t);
+    free(files);
+    cworld_end(&w);
+}
+
+/* A table in which a writer put a path twice: it goes as a whole. */
+static void removed_twice(void)
+{
+    cworld w;
+    tl_table *t;
+    tl_change change;
+    tl_files files;
+    tl_span removed;
+    cfile f, g;
+    const tl_json_node *summary;
+    tl_span text;
+    cworld_begin(&w, "iot.created", NULL);
+    t = cworld_load(&w.store, &w.lake, w.location, 0);
+    change = cappend(&g, w.location, 1, 1);
+    CHECK_INT(commit_on(&w, &t, &change), TL_OK);
+    put_files(&w, t, &g.file.file, 1);
+    change = cappend(&f, w.location, 1, 0);
+    CHECK_INT(commit_on(&w, &t, &change), TL_OK);
+    put_files(&w, t, &g.file.file, 1);
+    t = load_anew(&w, t, 0); /* that head does not say that it is there */
+    CHECK_INT(commit_on(&w, &t, &change), TL_OK);
+    t = load_anew(&w, t, 1);
+    CHECK_INT(tl_head_files(&t->head, &files, NULL), TL_OK);
+    CHECK_INT(files.count, 3);
+    memset(&change, 0, sizeof change);
+    change.kind = TL_CHANGE_DELETE;
+    removed = tl_text(f.path);
+    change.removed = &removed;
+    change.removed_count = 1;
+    CHECK_INT(commit_on(&w, &t, &change), TL_OK);
+    CHECK_INT(tl_head_files(&t->head, &files, NULL), TL_OK);
+    CHECK_INT(files.count, 1);
+    summary = tl_json_member(&t->metadata.json, t->metadata.snapshot, tl_text("summary"));
+    CHECK_INT(tl_json_string(&t->metadata.json,
+                             tl_json_member(&t->metadata.json, summary, tl_text("total-data-files")), &text, NULL),
+              TL_OK);
+    CHECK_BYTES(text.data, text.size, "1", 1);
+    publish_head(&w, t, 1);
+    check_cold(&w, t);
+    tl_table_drop(t);
+    cworld_end(&w);
+}
+
 static const tl_test_case cases[] = {TL_TEST(walks), TL_TEST(heads_of_others), TL_TEST(whoever_goes_first),
-                                     TL_TEST(costs_what_changes)};
+                                     TL_TEST(costs_what_changes), TL_TEST(many_of_one_path), TL_TEST(removed_twice)};
 TL_TEST_MAIN(cases)
