@@ -359,7 +359,7 @@ TLI_FN void tli_parquetwrite_keep(tli_parquetwrite_node *c, tl_span *bound, uint
 TLI_FN void tli_parquetwrite_bounds(tli_parquetwrite_node *c, tl_span value)
 {
     int real = c->physical == TLI_PARQUETWRITE_FLOAT || c->physical == TLI_PARQUETWRITE_DOUBLE;
-    int64_t key;
+    int64_t key = 1;
     if (real && !tli_parquetwrite_real(value, &key)) {
         c->nans++;
         return;
@@ -435,9 +435,9 @@ TLI_FN tl_status tli_parquetwrite_expand(tli_parquetwrite *w, const tli_parquetw
 }
 
 /* The entries of a leaf for rows [from, to) of a batch: step by step down to it. *array: the values. */
-TLI_FN tl_status tli_parquetwrite_shred(tli_parquetwrite *w, const tli_parquetwrite_node *leaf,
-                                        const struct ArrowArray *batch, int64_t from, int64_t to,
-                                        const struct ArrowArray **array)
+TLI_NOINLINE tl_status tli_parquetwrite_shred(tli_parquetwrite *w, const tli_parquetwrite_node *leaf,
+                                              const struct ArrowArray *batch, int64_t from, int64_t to,
+                                              const struct ArrowArray **array)
 {
     const tli_parquetwrite_node *path[TLI_PARQUETWRITE_DEPTH], *c = leaf;
     uint32_t depth = 0;
@@ -617,7 +617,7 @@ TLI_FN void tli_parquetwrite_statistics(tli_thriftwrite *t, const tli_parquetwri
 }
 
 /* The names on the way to a leaf. */
-TLI_FN void tli_parquetwrite_names(tli_parquetwrite *w, tli_thriftwrite *t, const tli_parquetwrite_node *leaf)
+TLI_NOINLINE void tli_parquetwrite_names(tli_parquetwrite *w, tli_thriftwrite *t, const tli_parquetwrite_node *leaf)
 {
     const char *names[2 * TLI_PARQUETWRITE_DEPTH];
     const tli_parquetwrite_node *c = leaf;
@@ -785,8 +785,8 @@ TLI_FN tl_status tli_parquetwrite_footer(tli_parquetwrite *w)
 
 /* ---- all of it ---- */
 
-TLI_FN tl_status tli_parquetwrite_begin(tli_parquetwrite *w, const struct ArrowSchema *schema, const tl_allocator *a,
-                                        uint32_t *room)
+TLI_NOINLINE tl_status tli_parquetwrite_begin(tli_parquetwrite *w, const struct ArrowSchema *schema,
+                                              const tl_allocator *a, uint32_t *room)
 {
     int32_t above[TLI_PARQUETWRITE_DEPTH + 1]; /* the node at each depth */
     tli_arrow_walk walk;

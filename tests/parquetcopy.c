@@ -67,8 +67,8 @@ static void the_file_as_if_written_with_ids(void)
     tl_metadata m;
     tl_span column;
     tl_error err;
-    uint64_t keep = 0;
-    size_t least;
+    uint64_t kept = 0;
+    size_t least, keep;
     memset(&out, 0, sizeof out);
     example_begin(&x);
     m = unpartitioned(&x.table->metadata);
@@ -76,8 +76,9 @@ static void the_file_as_if_written_with_ids(void)
               TL_UNSUPPORTED);
     CHECK(strstr(err.text, "field id") != NULL && tl_span_equal(p.column, tl_text("time")));
     tl_parquet_free(&p);
-    CHECK_STATUS(tl_parquet_give_ids(&out, &keep, &m, x.without.data, x.without.size, x.without.size, NULL, &column,
+    CHECK_STATUS(tl_parquet_give_ids(&out, &kept, &m, x.without.data, x.without.size, x.without.size, NULL, &column,
                                      &err), TL_OK, &err);
+    keep = (size_t)kept;
     CHECK(column.data == NULL && keep < x.without.size);
     CHECK_BYTES(x.without.data, keep, x.with.data, keep);
     CHECK_BYTES(out.data, out.size, x.with.data + keep, x.with.size - keep);
@@ -86,16 +87,16 @@ static void the_file_as_if_written_with_ids(void)
     CHECK(p.file.file.records > 0);
     tl_parquet_free(&p);
 
-    least = x.without.size - (size_t)keep; /* the footer alone does; of one that has ids nothing changes */
-    CHECK_INT(tl_parquet_give_ids(&out, &keep, &m, x.without.data + x.without.size - least + 1, least - 1,
+    least = x.without.size - keep; /* the footer alone does; of one that has ids nothing changes */
+    CHECK_INT(tl_parquet_give_ids(&out, &kept, &m, x.without.data + x.without.size - least + 1, least - 1,
                                   x.without.size, NULL, NULL, &err), TL_TRUNCATED);
     CHECK_INT(err.need, least);
     out.size = 0;
-    CHECK_STATUS(tl_parquet_give_ids(&out, &keep, &m, x.without.data + x.without.size - least, least, x.without.size,
+    CHECK_STATUS(tl_parquet_give_ids(&out, &kept, &m, x.without.data + x.without.size - least, least, x.without.size,
                                      NULL, NULL, NULL), TL_OK, NULL);
     CHECK_BYTES(out.data, out.size, x.with.data + keep, x.with.size - keep);
     out.size = 0;
-    CHECK_INT(tl_parquet_give_ids(&out, &keep, &m, x.with.data, x.with.size, x.with.size, NULL, NULL, NULL), TL_OK);
+    CHECK_INT(tl_parquet_give_ids(&out, &kept, &m, x.with.data, x.with.size, x.with.size, NULL, NULL, NULL), TL_OK);
     CHECK_BYTES(out.data, out.size, x.with.data + keep, x.with.size - keep);
     tl_buffer_free(&out);
     example_end(&x);

@@ -11,11 +11,6 @@
 
 /* ---- a reader of pages as we write them ---- */
 
-typedef struct pages {
-    const uint8_t *at;
-    uint64_t rows, nulls;
-} pages;
-
 /* The fields of a page's header. */
 static void page_header(tli_thrift *t, int64_t *rows, int64_t *size)
 {
