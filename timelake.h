@@ -78,11 +78,12 @@
      >>manifest   code  writing manifests and manifest lists
      >>table      both  one version of a table
      >>newtable   both  the first version of a table
+     >>scan       both  which files of a table a filter needs
      >>change     both  what a commit changes
+     >>parquet    both  what a table's entry of a Parquet file says, from the file's footer
+     >>parquetread code  the rows of small Parquet files, such as index files
      >>indexplan  code  what a change makes of the last-value index
      >>commitplan code  from a base version and a change to the objects of the next version
-     >>scan       both  which files of a table a filter needs
-     >>parquet    both  what a table's entry of a Parquet file says, from the file's footer
      >>parquetcopy both  a Parquet file's footer with the field ids of a table, for a copy of the file
      >>features   both  may this program read a timeseries table, may it write it
      >>tsfield    both  columns of a timeseries table
@@ -1238,7 +1239,8 @@ TL_API tl_status tl_last_values_merge(const tl_metadata *metadata, const tl_rows
 /* How the caller writes and reads last-value indexes as Parquet files. encode appends one to `out`, with the field ids
    that columns have as metadata `PARQUET:field_id`. decode gives a file's rows and their schema as it finds them; they
    are released when they are not needed any more. Both return a status and fill `err` (never NULL) unless that is
-   TL_OK. encode NULL: tl_parquet_write. decode NULL: files are not read. */
+   TL_OK. encode NULL: tl_parquet_write. decode NULL: files are read that have flat columns in plain or dictionary
+   pages, stored or compressed with Snappy or zstd, as Timelake's and ours. */
 typedef struct tl_index_codec {
     void *context;
     tl_status (*encode)(void *context, tl_buffer *out, const struct ArrowSchema *schema,
@@ -1299,47 +1301,6 @@ typedef struct tl_new_table {
     uint8_t dedup;       /* 0: true if there is a series key, 1: true, 2: false */
     uint8_t no_ingest_time;
 } tl_new_table;
-#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
-
-/* >>change: what a commit changes. */
-#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
-
-/* A data file that a commit adds. */
-typedef struct tl_data_file {
-    tl_file file; /* path (below the table, absolute), size, records, partition, split offsets, sort order. In a replace
-                     sequence_number is the data sequence number, 0: the highest of the files removed. Its other
-                     members are not read */
-    const tl_column *columns; /* statistics; their `file` is not read */
-    size_t column_count;
-    tl_span footer; /* for the head, see tl_footer; absent: not known */
-    tl_span body;   /* uploaded with the commit; absent: the object is there already */
-} tl_data_file;
-
-typedef enum tl_change_kind {
-    TL_CHANGE_APPEND,     /* files added */
-    TL_CHANGE_REPLACE,    /* files removed and added that hold the same rows: compaction */
-    TL_CHANGE_DELETE,     /* files removed: retention */
-    TL_CHANGE_INDEX,      /* a last-value index set, of `newest` or of index.path, or taken away: neither */
-    TL_CHANGE_PROPERTIES, /* table properties set, or with an absent value taken away */
-    TL_CHANGE_CREATE      /* a new table */
-} tl_change_kind;
-
-typedef struct tl_change {
-    tl_change_kind kind;
-    const tl_data_file *added;
-    size_t added_count;
-    const tl_span *removed; /* paths of live files */
-    size_t removed_count;
-    const tl_property *properties; /* entries of the snapshot's summary; in PROPERTIES and CREATE the table's own */
-    size_t property_count;
-    tl_span batch_id;          /* of an append: committed at most once in the history of the current snapshot */
-    const tl_rows *newest;     /* of an append: rows that are in the files added, among them the newest of each series;
-                                  NULL: not known, and the last-value index ends. Of INDEX: such rows of all files */
-    const int64_t *cutoff;     /* of a delete: rows whose time, in us since 1970, is before it leave the index; NULL:
-                                  all stay */
-    tl_data_file index;        /* of INDEX: its path, and the body if it is to be uploaded; `newest`: what it says */
-    const tl_new_table *table; /* of CREATE */
-} tl_change;
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>scan: which files of a table a filter needs: conditions joined by `and`, held against partitions, bounds and
@@ -1430,6 +1391,47 @@ TL_API tl_status tl_plan_scan(tl_plan *plan, tl_table *table, const tl_filter *f
 /* Frees the plan and lets its table go. */
 TL_API void tl_plan_free(tl_plan *plan);
 #endif /* TIMELAKE_NO_LAKE */
+
+/* >>change: what a commit changes. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+/* A data file that a commit adds. */
+typedef struct tl_data_file {
+    tl_file file; /* path (below the table, absolute), size, records, partition, split offsets, sort order. In a replace
+                     sequence_number is the data sequence number, 0: the highest of the files removed. Its other
+                     members are not read */
+    const tl_column *columns; /* statistics; their `file` is not read */
+    size_t column_count;
+    tl_span footer; /* for the head, see tl_footer; absent: not known */
+    tl_span body;   /* uploaded with the commit; absent: the object is there already */
+} tl_data_file;
+
+typedef enum tl_change_kind {
+    TL_CHANGE_APPEND,     /* files added */
+    TL_CHANGE_REPLACE,    /* files removed and added that hold the same rows: compaction */
+    TL_CHANGE_DELETE,     /* files removed: retention */
+    TL_CHANGE_INDEX,      /* a last-value index set, of `newest` or of index.path, or taken away: neither */
+    TL_CHANGE_PROPERTIES, /* table properties set, or with an absent value taken away */
+    TL_CHANGE_CREATE      /* a new table */
+} tl_change_kind;
+
+typedef struct tl_change {
+    tl_change_kind kind;
+    const tl_data_file *added;
+    size_t added_count;
+    const tl_span *removed; /* paths of live files */
+    size_t removed_count;
+    const tl_property *properties; /* entries of the snapshot's summary; in PROPERTIES and CREATE the table's own */
+    size_t property_count;
+    tl_span batch_id;          /* of an append: committed at most once in the history of the current snapshot */
+    const tl_rows *newest;     /* of an append: rows that are in the files added, among them the newest of each series;
+                                  NULL: not known, and the last-value index ends. Of INDEX: such rows of all files */
+    const int64_t *cutoff;     /* of a delete: rows whose time, in us since 1970, is before it leave the index; NULL:
+                                  all stay */
+    tl_data_file index;        /* of INDEX: its path, and the body if it is to be uploaded; `newest`: what it says */
+    const tl_new_table *table; /* of CREATE */
+} tl_change;
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
 /* >>parquet: what a table's entry of a Parquet file says, from the file's footer. Source: apache/parquet-format,
    parquet.thrift; the Apache Iceberg table spec; Timelake's rules on top of it. */
@@ -24204,1304 +24206,6 @@ TLI_FN tl_status tli_newtable_metadata(tl_buffer *out, tl_span location, const t
 }
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
-/* >>indexplan: what a change makes of the last-value index: rows, in a file of their own or in the base's; or none, and
-   why. As Timelake does it, but that a compaction and new properties keep the rows at hand. */
-#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
-
-typedef struct tli_indexplan {
-    tl_span path;               /* of an index that is there already; absent: it is made, or there is none */
-    uint8_t made;               /* a file is to be written of the rows */
-    tli_store *store;           /* of the rows; NULL: they are not known */
-    struct ArrowSchema *schema;
-    struct ArrowArray *rows;
-    tl_error why;               /* there is none; TL_OK: there is, or the change says so */
-} tli_indexplan;
-
-TLI_FN void tli_indexplan_end(tli_indexplan *x)
-{
-    tli_mem_store_drop(x->store);
-    TLI_FILL(x, 0, sizeof *x);
-}
-
-/* Does the change make new rows of the base's? */
-TLI_FN int tli_indexplan_extends(const tl_change *change, const tl_metadata *base)
-{
-    return base->last_value_index.data != NULL
-           && ((change->kind == TL_CHANGE_APPEND && change->newest != NULL)
-               || (change->kind == TL_CHANGE_DELETE && change->cutoff != NULL));
-}
-
-/* Are the base's rows at hand? They are not opened for that. */
-TLI_FN int tli_indexplan_at_hand(tl_table *base)
-{
-    tl_section *section;
-    return base->metadata.last_value_index.data != NULL && tl_head_last_values(&base->head, &section, NULL) == TL_OK;
-}
-
-/* ---- rows that had to be read from an index file ---- */
-
-typedef struct tli_indexplan_file {
-    struct ArrowSchema schema;
-    struct ArrowArray array;
-    const struct ArrowArray *batch;
-    tl_rows rows;
-} tli_indexplan_file;
-
-TLI_FN void tli_indexplan_close(tli_indexplan_file *file, const tl_allocator *allocator)
-{
-    if (file == NULL)
-        return;
-    if (file->array.release != NULL)
-        file->array.release(&file->array);
-    if (file->schema.release != NULL)
-        file->schema.release(&file->schema);
-    tli_mem_delete(allocator, file, sizeof *file);
-}
-
-/* Has the caller decode a file. NULL: it did not, or memory is short. */
-TLI_FN tli_indexplan_file *tli_indexplan_decode(const tl_index_codec *codec, const void *bytes, size_t size,
-                                                const tl_allocator *allocator, tl_error *err)
-{
-    tli_indexplan_file *file = (tli_indexplan_file *)tli_mem_new(allocator, sizeof *file);
-    tl_status st;
-    if (file == NULL) {
-        (void)tli_mem_failed(allocator, err);
-        return NULL;
-    }
-    TLI_FILL(file, 0, sizeof *file);
-    st = codec->decode(codec->context, &file->schema, &file->array, bytes, size, err);
-    file->batch = &file->array;
-    file->rows.schema = &file->schema;
-    file->rows.batches = &file->batch;
-    file->rows.count = 1;
-    if (st == TL_OK)
-        return file;
-    tli_indexplan_close(file, allocator);
-    return NULL;
-}
-
-/* ---- rows ---- */
-
-/* The base's rows, opened, in memory of `scratch`. */
-TLI_FN tl_status tli_indexplan_open(tl_table *base, tli_store *scratch, tl_rows *rows, tl_error *err)
-{
-    tl_section *section = NULL;
-    struct ArrowArray *arrays;
-    const struct ArrowArray **batches;
-    const void **none;
-    int32_t i;
-    tl_status st = tl_head_last_values(&base->head, &section, err);
-    if (st == TL_OK)
-        st = tl_section_open(section, err);
-    if (st != TL_OK)
-        return st;
-    arrays = (struct ArrowArray *)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1, sizeof *arrays, err);
-    batches = (const struct ArrowArray **)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1,
-                                                             sizeof *batches, err);
-    none = (const void **)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1, sizeof *none, err);
-    if (arrays == NULL || batches == NULL || none == NULL)
-        return err->status;
-    for (i = 0; i < section->batch_count; i++) {
-        tli_doc_batch_array(section, i, &arrays[i], &none[i]);
-        batches[i] = &arrays[i];
-    }
-    rows->schema = section->schema;
-    rows->batches = batches;
-    rows->count = (size_t)section->batch_count;
-    return TL_OK;
-}
-
-/* Nothing but a lack of memory, and rows of the caller's that do not fit, keeps a change from being committed. */
-TLI_FN int tli_indexplan_fatal(tl_status st)
-{
-    return st == TL_NO_MEMORY || st == TL_BLOCK_FULL || st == TL_MISUSE;
-}
-
-TLI_FN tl_status tli_indexplan_none(tli_indexplan *x, const char *text)
-{
-    (void)tli_err(&x->why, TL_ABSENT, text, TL_NO_POSITION);
-    return TL_OK;
-}
-
-/* Makes the rows. Whatever keeps that from being done is why there are none. */
-TLI_FN tl_status tli_indexplan_merge(tli_indexplan *x, const tl_change *change, tl_table *base, const tl_rows *rows,
-                                     const tl_limits *limits, const tl_allocator *allocator, tl_error *err)
-{
-    int64_t since = change->kind == TL_CHANGE_DELETE && change->cutoff != NULL ? *change->cutoff : TLI_LASTVALUE_ALWAYS;
-    int extends = change->kind == TL_CHANGE_APPEND || change->kind == TL_CHANGE_INDEX;
-    tl_status st;
-    x->store = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
-    if (x->store == NULL)
-        return err->status;
-    st = tli_lastvalue_merge(x->store, &base->metadata, rows, extends ? change->newest : NULL, since, limits,
-                             &x->schema, &x->rows, err);
-    if (st == TL_OK)
-        return TL_OK;
-    tli_indexplan_end(x);
-    if (tli_indexplan_fatal(st))
-        return st;
-    x->why = *err;
-    return TL_OK;
-}
-
-/* The rows that the change goes on from: those of the base, when they are at hand or were read from the index file. */
-TLI_FN tl_status tli_indexplan_from(tli_indexplan *x, const tl_change *change, tl_table *base, const tl_rows *read,
-                                    const tl_limits *limits, const tl_allocator *allocator, tl_error *err)
-{
-    tli_store *scratch = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
-    tl_rows rows;
-    tl_status st = scratch == NULL ? err->status : TL_OK;
-    if (st == TL_OK && read != NULL)
-        rows = *read;
-    else if (st == TL_OK)
-        st = tli_indexplan_open(base, scratch, &rows, err);
-    if (st == TL_OK)
-        st = tli_indexplan_merge(x, change, base, &rows, limits, allocator, err);
-    else if (!tli_indexplan_fatal(st)) {
-        x->why = *err;
-        st = TL_OK;
-    }
-    tli_mem_store_drop(scratch);
-    return st;
-}
-
-/* Plans the index of a change on top of a base; `total` is 0 when that has no rows. `read`: the base's rows, when they
-   had to be read; NULL: they had not, or could not be, for the reason x->why. Fails when memory does, and for `newest`
-   rows that do not fit the table. */
-TLI_FN tl_status tli_indexplan_make(tli_indexplan *x, const tl_change *change, tl_table *base, uint64_t total,
-                                    const tl_rows *read, const tl_limits *limits, const tl_allocator *allocator,
-                                    tl_error *err)
-{
-    const tl_metadata *m = &base->metadata;
-    int has = m->last_value_index.data != NULL, extends = tli_indexplan_extends(change, m);
-    int known = has && (read != NULL || tli_indexplan_at_hand(base));
-    tl_error unread = x->why;
-    tl_status st;
-    TLI_FILL(x, 0, sizeof *x);
-    if (change->kind == TL_CHANGE_INDEX || (change->kind == TL_CHANGE_APPEND && !has && change->newest != NULL)) {
-        if (change->kind == TL_CHANGE_APPEND && total != 0)
-            return tli_indexplan_none(x, "the table has rows, but no last-value index to go on from");
-        st = change->newest != NULL ? tli_indexplan_merge(x, change, base, NULL, limits, allocator, err) : TL_OK;
-        x->path = change->index.file.path;
-        x->made = x->store != NULL && x->path.data == NULL;
-        if (x->path.data != NULL)
-            TLI_FILL(&x->why, 0, sizeof x->why);
-        return st;
-    }
-    if (change->kind == TL_CHANGE_APPEND && !extends)
-        return tli_indexplan_none(x, "the newest rows of the files added are not known");
-    x->why = unread;
-    if (extends && !known && unread.status != TL_OK)
-        return TL_OK;
-    if (extends && !known)
-        return tli_indexplan_none(x, "the rows of the version before are neither in its head nor could they be read");
-    st = known ? tli_indexplan_from(x, change, base, read, limits, allocator, err) : TL_OK;
-    x->made = extends && x->store != NULL;
-    if (x->made)
-        TLI_FILL(&x->why, 0, sizeof x->why);
-    if (extends)
-        return st;
-    x->path = m->last_value_index;
-    TLI_FILL(&x->why, 0, sizeof x->why); /* it goes on, though its rows cannot be had */
-    if (!has && change->kind < TL_CHANGE_INDEX)
-        return tli_indexplan_none(x, "the version before has no last-value index");
-    return st;
-}
-#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
-
-/* >>commitplan: from a base version and a change to the objects of the next version. Pure: what has to be read is told
-   (the manifest list, manifests), what has to be written comes out: manifests, their list, the metadata, and the
-   version itself, ready to be used once the metadata is in. Whatever can fail fails before anything is uploaded. */
-#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
-
-#define TLI_COMMITPLAN_MANIFESTS 8u /* past so many they are merged */
-#define TLI_COMMITPLAN_BATCH "timelake.batch-id"
-#define TLI_COMMITPLAN_INDEX "timelake.last-value-index"
-
-/* An object to be uploaded. */
-typedef struct tli_commitplan_object {
-    tl_span key; /* absent: this attempt needs none */
-    tl_buffer bytes;
-} tli_commitplan_object;
-
-enum {
-    TLI_COMMITPLAN_ADDED, TLI_COMMITPLAN_MERGED, TLI_COMMITPLAN_DELETED, TLI_COMMITPLAN_LIST,
-    TLI_COMMITPLAN_LAST_VALUES, TLI_COMMITPLAN_OBJECTS
-};
-
-/* Paths, found by their hash. */
-typedef struct tli_commitplan_set {
-    const tl_span *paths;
-    size_t *slots;  /* index of a path plus 1 */
-    uint64_t seed;  /* nobody can choose paths that collide */
-    uint8_t *found; /* 1: in the base, 2: in a manifest that is written anew */
-    size_t mask, count, left; /* `left` are not found yet */
-} tli_commitplan_set;
-
-typedef struct tli_commitplan {
-    const tl_change *change;
-    tl_table *base; /* NULL: create */
-    tl_span location;
-    tl_limits limits;
-    tl_allocator allocator;
-    tli_rand *random;
-    int64_t now;
-    tli_store *store;             /* of this attempt: keys, small arrays */
-    const tli_iceberg_list *list; /* the base's manifests; NULL: none, or not read */
-    uint32_t *picked;             /* manifests that are to be read: rewritten, or merged */
-    size_t *ends;                 /* entries read up to the end of each */
-    uint8_t *rewritten;           /* of the list's manifests */
-    uint32_t picked_count, read_count;
-    tli_iceberg_files files;      /* entries of those that were read */
-    tli_commitplan_set removed;
-    uint8_t *gone;                /* of each live file: it is removed; NULL: none is */
-    uint64_t removed_files, removed_records, removed_size;
-    int64_t highest;              /* data sequence number among the removed */
-    uint8_t duplicate;            /* the batch id is in already: nothing to do */
-    uint64_t version;             /* of what is planned */
-    int64_t snapshot_id, sequence_number, timestamp;
-    tli_commitplan_object objects[TLI_COMMITPLAN_OBJECTS];
-    tl_buffer metadata;
-    tl_index_codec codec;         /* of index files */
-    const tl_rows *index_rows;    /* the base's, when they were read from its index file */
-    tli_indexplan index;
-    tl_table *table;              /* the new version */
-    tl_error *err;
-} tli_commitplan;
-
-TLI_FN void tli_commitplan_end(tli_commitplan *p)
-{
-    size_t i;
-    for (i = 0; i < TLI_COMMITPLAN_OBJECTS; i++)
-        tl_buffer_free(&p->objects[i].bytes);
-    tl_buffer_free(&p->metadata);
-    tli_indexplan_end(&p->index);
-    tl_table_drop(p->table);
-    if (p->files.store != NULL)
-        tli_iceberg_end(&p->files);
-    tli_mem_store_drop(p->store);
-    TLI_FILL(p, 0, sizeof *p);
-}
-
-TLI_FN tl_status tli_commitplan_refuse(tli_commitplan *p, tl_status status, const char *text)
-{
-    return tli_err(p->err, status, text, TL_NO_POSITION);
-}
-
-/* ---- what may be changed, and how ---- */
-
-/* Refused before anything is uploaded: what this library cannot write. */
-TLI_FN tl_status tli_commitplan_may_write(tli_commitplan *p)
-{
-    const tl_metadata *m = &p->base->metadata;
-    tl_status st = tl_contract_may_write(&m->contract, p->err);
-    if (st != TL_OK)
-        return st;
-    if (m->format_version != 2)
-        return tli_commitplan_refuse(p, TL_UNSUPPORTED, "only tables of Iceberg format 2 are written");
-    if (m->partitioned && m->transform != TL_TRANSFORM_HOUR && m->transform != TL_TRANSFORM_DAY
-        && m->transform != TL_TRANSFORM_MONTH)
-        return tli_commitplan_refuse(p, TL_UNSUPPORTED, "a partition spec that is neither hour, day nor month");
-    if (m->has_snapshot && m->manifest_list.data == NULL)
-        return tli_commitplan_refuse(p, TL_UNSUPPORTED, "a snapshot without a manifest list");
-    if (p->change->kind != TL_CHANGE_PROPERTIES && !p->base->has_files)
-        return tli_commitplan_refuse(p, TL_MISUSE, "the base was loaded without its files");
-    return TL_OK;
-}
-
-/* Is the entry's name one that the commit itself writes into a summary? */
-TLI_FN int tli_commitplan_reserved(tl_span key)
-{
-    static const char *const starts[] = {"operation", "added-", "deleted-", "removed-", "total-", TLI_COMMITPLAN_BATCH,
-                                         TLI_COMMITPLAN_INDEX};
-    size_t i;
-    for (i = 0; i < TLI_COUNT(starts); i++) {
-        tl_span s = tl_text(starts[i]);
-        if (key.size >= s.size && TLI_COMPARE(key.data, s.data, s.size) == 0)
-            return 1;
-    }
-    return 0;
-}
-
-TLI_FN int tli_commitplan_is_text(tl_span s)
-{
-    return s.data != NULL && tli_text_utf8(s.data, s.size) == s.size;
-}
-
-TLI_FN tl_status tli_commitplan_check_properties(tli_commitplan *p)
-{
-    const tl_change *c = p->change;
-    int of_table = c->kind == TL_CHANGE_PROPERTIES || c->kind == TL_CHANGE_CREATE;
-    size_t i;
-    for (i = 0; i < c->property_count; i++) {
-        const tl_property *e = &c->properties[i];
-        int unset = e->value.data == NULL && c->kind == TL_CHANGE_PROPERTIES;
-        if (!tli_commitplan_is_text(e->key) || (!unset && !tli_commitplan_is_text(e->value)))
-            return tli_commitplan_refuse(p, TL_MISUSE, "a property that is no text");
-        if (!of_table && tli_commitplan_reserved(e->key))
-            return tli_commitplan_refuse(p, TL_MISUSE, "a summary entry that the commit itself writes");
-    }
-    if ((c->newest != NULL && c->kind != TL_CHANGE_APPEND && c->kind != TL_CHANGE_INDEX)
-        || (c->cutoff != NULL && c->kind != TL_CHANGE_DELETE))
-        return tli_commitplan_refuse(p, TL_MISUSE, "newest rows, or a cutoff, of a change that takes none");
-    if (c->batch_id.data != NULL && (c->kind != TL_CHANGE_APPEND || !tli_commitplan_is_text(c->batch_id)))
-        return tli_commitplan_refuse(p, TL_MISUSE, "a batch id of something that is no append, or that is no text");
-    return TL_OK;
-}
-
-TLI_FN tl_status tli_commitplan_check_added(tli_commitplan *p, const tl_data_file *d)
-{
-    const tl_file *f = &d->file;
-    if (!tli_commitplan_is_text(f->path) || f->path.size == 0 || f->size > INT64_MAX || f->records > INT64_MAX)
-        return tli_commitplan_refuse(p, TL_MISUSE, "a data file without a path, or of an impossible size");
-    if ((f->has_partition != 0) != (p->base->metadata.partitioned != 0))
-        return tli_commitplan_refuse(p, TL_MISUSE,
-                                     "a data file has a partition value in a partitioned table, and there alone");
-    if (d->body.data != NULL && d->body.size != f->size)
-        return tli_commitplan_refuse(p, TL_MISUSE, "a data file whose body is not as long as its size says");
-    return TL_OK;
-}
-
-/* Added and removed files as the kind of change takes them. */
-TLI_FN tl_status tli_commitplan_check(tli_commitplan *p)
-{
-    static const struct {
-        uint8_t adds, removes; /* 0: must not, 1: must */
-    } kinds[] = {{1, 0}, {1, 1}, {0, 1}, {0, 0}, {0, 0}, {0, 0}};
-    const tl_change *c = p->change;
-    tl_status st;
-    size_t i;
-    if ((unsigned)c->kind > TL_CHANGE_CREATE || (c->added_count != 0) != kinds[c->kind].adds
-        || (c->removed_count != 0) != kinds[c->kind].removes || (c->kind == TL_CHANGE_CREATE) != (p->base == NULL))
-        return tli_commitplan_refuse(p, TL_MISUSE, "a change without the files it is about, or with others");
-    st = tli_commitplan_check_properties(p);
-    if (st == TL_OK && p->base != NULL)
-        st = tli_commitplan_may_write(p);
-    for (i = 0; i < c->added_count && st == TL_OK; i++)
-        st = tli_commitplan_check_added(p, &c->added[i]);
-    return st;
-}
-
-/* Is a batch id in the summary of a snapshot? */
-TLI_FN int tli_commitplan_has_batch(const tl_metadata *m, const tl_json_node *snapshot, tl_span id)
-{
-    tl_span value;
-    const tl_json_node *summary = tl_json_member(&m->json, snapshot, tl_text("summary"));
-    const tl_json_node *node = tl_json_member(&m->json, summary, tl_text(TLI_COMMITPLAN_BATCH));
-    return node != NULL && tl_json_string(&m->json, node, &value, NULL) == TL_OK && tl_span_equal(value, id);
-}
-
-/* Looks for the batch id in the current snapshot and its ancestors, as far as the metadata knows them. */
-TLI_FN tl_status tli_commitplan_find_batch(tli_commitplan *p)
-{
-    const tl_metadata *m = &p->base->metadata;
-    const tl_json_node *list = tl_json_member(&m->json, m->json.root, tl_text("snapshots")), *s = m->snapshot;
-    uint32_t steps = list == NULL ? 0 : list->count;
-    int64_t parent;
-    tl_status st = TL_OK;
-    for (; s != NULL && st == TL_OK && !p->duplicate; steps--) {
-        p->duplicate = (uint8_t)tli_commitplan_has_batch(m, s, p->change->batch_id);
-        st = tli_metadata_int(m, s, "parent-snapshot-id", -1, &parent, p->err);
-        if (steps == 0 || st != TL_OK || parent == -1)
-            break;
-        st = tli_metadata_by_id(m, list, "snapshot-id", parent, &s, p->err);
-    }
-    return st;
-}
-
-/* ---- sets of paths ---- */
-
-TLI_FN tl_status tli_commitplan_gather(tli_commitplan *p, tli_commitplan_set *set, const tl_span *paths, size_t count)
-{
-    size_t i, slots = 4;
-    TLI_FILL(set, 0, sizeof *set);
-    while (slots / 2 < count)
-        slots *= 2;
-    set->paths = paths;
-    set->mask = slots - 1;
-    set->count = set->left = count;
-    set->seed = tli_hash_xxh64(p->random, sizeof *p->random, 0);
-    set->slots = (size_t *)tli_mem_take_array(p->store, slots, sizeof *set->slots, p->err);
-    set->found = (uint8_t *)tli_mem_take_array(p->store, count + 1, 1, p->err);
-    if (set->slots == NULL || set->found == NULL)
-        return p->err->status;
-    for (i = 0; i < count; i++) {
-        size_t at = (size_t)tli_hash_xxh64(paths[i].data, paths[i].size, set->seed) & set->mask;
-        while (set->slots[at] != 0) {
-            if (tl_span_equal(paths[set->slots[at] - 1], paths[i]))
-                return tli_commitplan_refuse(p, TL_MISUSE, "a file stands twice in a change");
-            at = (at + 1) & set->mask;
-        }
-        set->slots[at] = i + 1;
-    }
-    return TL_OK;
-}
-
-/* Notes that a path, which may stand in a table several times, was found at this stage. */
-TLI_FN void tli_commitplan_found(tli_commitplan_set *set, size_t at, uint8_t stage)
-{
-    set->left -= set->found[at - 1] != stage;
-    set->found[at - 1] = stage;
-}
-
-/* The index of a path plus 1, or 0. */
-TLI_FN size_t tli_commitplan_find(const tli_commitplan_set *set, tl_span path)
-{
-    size_t at;
-    if (set->count == 0)
-        return 0;
-    at = (size_t)tli_hash_xxh64(path.data, path.size, set->seed) & set->mask;
-    while (set->slots[at] != 0 && !tl_span_equal(set->paths[set->slots[at] - 1], path))
-        at = (at + 1) & set->mask;
-    return set->slots[at];
-}
-
-/* No file may be added that is live already, or twice. */
-TLI_FN tl_status tli_commitplan_check_new(tli_commitplan *p, const struct tli_grow *grow, const tl_files *live)
-{
-    const tl_change *c = p->change;
-    tli_commitplan_set added;
-    tl_span *paths;
-    tl_status st;
-    size_t i;
-    if (c->added_count == 0)
-        return TL_OK;
-    paths = (tl_span *)tli_mem_take_array(p->store, c->added_count, sizeof *paths, p->err);
-    if (paths == NULL)
-        return p->err->status;
-    for (i = 0; i < c->added_count; i++)
-        paths[i] = c->added[i].file.path;
-    st = tli_commitplan_gather(p, &added, paths, c->added_count);
-    for (i = 0; i < c->added_count && st == TL_OK; i++)
-        if (tli_grow_find(grow, live, paths[i]) < live->count)
-            st = tli_commitplan_refuse(p, TL_EXISTS, "a file that is added is in the table already");
-    return st;
-}
-
-/* ---- the beginning ---- */
-
-TLI_FN tl_status tli_commitplan_ids(tli_commitplan *p)
-{
-    const tl_metadata *m;
-    const tl_json_node *taken = NULL;
-    tl_status st = TL_OK;
-    if (p->base == NULL) {
-        p->version = 1;
-        p->timestamp = p->now;
-        return TL_OK;
-    }
-    m = &p->base->metadata;
-    p->version = p->base->version + 1;
-    p->timestamp = TLI_MAX(p->now, m->last_updated_ms);
-    if (m->last_sequence_number < 0 || m->last_sequence_number == INT64_MAX || p->version >= UINT64_MAX - 1)
-        return tli_commitplan_refuse(p, TL_CORRUPT, "a sequence number or version without a successor");
-    p->sequence_number = m->last_sequence_number + 1;
-    do {
-        p->snapshot_id = tli_rand_id(p->random);
-        st = tli_metadata_by_id(m, tl_json_member(&m->json, m->json.root, tl_text("snapshots")), "snapshot-id",
-                                p->snapshot_id, &taken, p->err);
-    } while (st == TL_OK && taken != NULL);
-    return st;
-}
-
-/* Files to be removed, as the base knows them: what is not there is a conflict. */
-TLI_FN tl_status tli_commitplan_base_files(tli_commitplan *p)
-{
-    const tl_change *c = p->change;
-    struct tli_grow *grow;
-    tl_files live;
-    tl_columns columns;
-    tl_file f;
-    size_t i, at;
-    tl_status st = tli_commitplan_gather(p, &p->removed, c->removed, c->removed_count);
-    if (st == TL_OK && p->base->has_files)
-        st = tli_grow_of(&p->base->head, &live, &columns, &grow, p->err);
-    if (st != TL_OK || !p->base->has_files)
-        return st;
-    if (c->removed_count != 0) {
-        p->gone = (uint8_t *)tli_mem_take_array(p->store, (uint64_t)live.count + 1, 1, p->err);
-        if (p->gone == NULL)
-            return p->err->status;
-    }
-    for (i = 0; i < live.count && c->removed_count != 0; i++) {
-        tl_files_get(&live, i, &f);
-        at = tli_commitplan_find(&p->removed, f.path);
-        if (at == 0)
-            continue;
-        p->gone[i] = 1;
-        tli_commitplan_found(&p->removed, at, 1);
-        p->removed_files++;
-        p->removed_records += f.records;
-        p->removed_size += f.size;
-        p->highest = TLI_MAX(p->highest, f.sequence_number);
-    }
-    if (p->removed.left != 0)
-        return tli_commitplan_refuse(p, TL_CONFLICT, "a file that is to be removed is not in the table any more");
-    return tli_commitplan_check_new(p, grow, &live);
-}
-
-/* Begins an attempt. What the arguments point at stays until tli_commitplan_end, which is called after a failure too.
-   p->duplicate: nothing is to be done. Snapshot kinds need p->list next, when the base has a snapshot. */
-TLI_FN tl_status tli_commitplan_begin(tli_commitplan *p, const tl_change *change, tl_table *base, tl_span location,
-                                      tli_rand *random, int64_t now, const tl_limits *limits,
-                                      const tl_allocator *allocator, tl_error *err)
-{
-    tl_status st;
-    size_t i;
-    TLI_FILL(p, 0, sizeof *p);
-    p->change = change;
-    p->base = base;
-    p->location = base != NULL ? base->location : location;
-    p->random = random;
-    p->now = now;
-    p->limits = *limits;
-    p->allocator = *allocator;
-    p->err = err;
-    p->metadata.allocator = *allocator;
-    for (i = 0; i < TLI_COMMITPLAN_OBJECTS; i++)
-        p->objects[i].bytes.allocator = *allocator;
-    p->store = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
-    if (p->store == NULL)
-        return err->status;
-    st = tli_commitplan_check(p);
-    if (st == TL_OK && change->batch_id.data != NULL)
-        st = tli_commitplan_find_batch(p);
-    if (st != TL_OK || p->duplicate)
-        return st;
-    st = tli_commitplan_ids(p);
-    if (st == TL_OK && base != NULL && change->kind != TL_CHANGE_PROPERTIES)
-        st = tli_commitplan_base_files(p);
-    if (st == TL_OK && base != NULL)
-        p->list = base->manifests;
-    return st;
-}
-
-/* Does the change make a snapshot? */
-TLI_FN int tli_commitplan_snapshots(const tli_commitplan *p)
-{
-    return p->change->kind < TL_CHANGE_PROPERTIES;
-}
-
-/* Must the base's manifest list be read first? */
-TLI_FN int tli_commitplan_wants_list(const tli_commitplan *p)
-{
-    return tli_commitplan_snapshots(p) && p->base->metadata.has_snapshot && p->list == NULL;
-}
-
-/* Must the base's index file be read, if it can be? */
-TLI_FN int tli_commitplan_wants_index(const tli_commitplan *p)
-{
-    return p->codec.decode != NULL && tli_commitplan_snapshots(p)
-           && tli_indexplan_extends(p->change, &p->base->metadata) && !tli_indexplan_at_hand(p->base);
-}
-
-/* ---- which manifests are read ---- */
-
-/* May a manifest hold a file that is to be removed? Both numbers of a file lie within its manifest's. */
-TLI_FN int tli_commitplan_may_hold(const tli_commitplan *p, const tli_iceberg_manifest *m, const tl_files *live)
-{
-    size_t i;
-    tl_file f;
-    for (i = 0; i < live->count; i++) {
-        if (!p->gone[i])
-            continue;
-        tl_files_get(live, i, &f);
-        if (m->min_sequence_number <= f.sequence_number && f.file_sequence_number <= m->sequence_number)
-            return 1;
-    }
-    return 0;
-}
-
-/* With the list at hand: which manifests have to be read, none often enough. */
-TLI_FN tl_status tli_commitplan_pick(tli_commitplan *p)
-{
-    uint32_t i, count = p->list == NULL ? 0 : p->list->count;
-    int removes = p->change->removed_count != 0;
-    tl_files live;
-    tl_status st = removes ? tl_head_files(&p->base->head, &live, p->err) : TL_OK;
-    if (st == TL_OK)
-        st = tli_iceberg_begin(&p->files, &p->base->metadata, &p->limits, &p->allocator, p->err);
-    if (st != TL_OK)
-        return st;
-    p->picked = (uint32_t *)tli_mem_take_array(p->store, (uint64_t)count + 1, sizeof *p->picked, p->err);
-    p->ends = (size_t *)tli_mem_take_array(p->store, (uint64_t)count + 1, sizeof *p->ends, p->err);
-    p->rewritten = (uint8_t *)tli_mem_take_array(p->store, (uint64_t)count + 1, 1, p->err);
-    if (p->picked == NULL || p->ends == NULL || p->rewritten == NULL)
-        return p->err->status;
-    if (!removes && count + (p->change->added_count != 0) <= TLI_COMMITPLAN_MANIFESTS)
-        return TL_OK;
-    for (i = 0; i < count; i++) { /* one of another spec, or of which more is known than we write, stays as it is */
-        const tli_iceberg_manifest *m = &p->list->entries[i];
-        if (m->spec_id == p->base->metadata.default_spec_id && m->key_metadata.data == NULL
-            && (!removes || tli_commitplan_may_hold(p, m, &live)))
-            p->picked[p->picked_count++] = i;
-    }
-    if (!removes && p->picked_count < 2)
-        p->picked_count = 0;
-    return TL_OK;
-}
-
-/* Does a file of the entries [from, to) go? */
-TLI_FN int tli_commitplan_touches(const tli_commitplan *p, size_t from, size_t to)
-{
-    for (; from < to; from++)
-        if (tli_commitplan_find(&p->removed, p->files.files[from].path) != 0)
-            return 1;
-    return 0;
-}
-
-/* The next picked manifest was read. */
-TLI_FN tl_status tli_commitplan_read(tli_commitplan *p, const void *bytes, size_t size)
-{
-    uint32_t i = p->picked[p->read_count];
-    size_t from = p->files.file_count, lossy = p->files.lossy;
-    tl_status st = tli_iceberg_add(&p->files, &p->list->entries[i], bytes, size, p->err);
-    if (st != TL_OK)
-        return st;
-    p->rewritten[i] = (uint8_t)(p->change->removed_count == 0
-                                || tli_commitplan_touches(p, from, p->files.file_count));
-    if (p->rewritten[i] && p->files.lossy != lossy) {
-        if (p->change->removed_count != 0)
-            return tli_commitplan_refuse(p, TL_UNSUPPORTED, "a manifest that cannot be written anew without loss");
-        p->rewritten[i] = 0;
-    }
-    p->ends[p->read_count++] = p->files.file_count;
-    return TL_OK;
-}
-
-/* ---- manifests of the new snapshot ---- */
-
-/* "<location>/metadata/" + before + (id + "-") + a new uuid + after, in the plan's store. */
-TLI_FN tl_status tli_commitplan_name(tli_commitplan *p, tl_span *key, const char *before, int64_t id, const char *after)
-{
-    static const char folder[] = "/metadata/";
-    tl_span b = tl_text(before), a = tl_text(after);
-    char *at = (char *)tli_mem_take(p->store, p->location.size + sizeof folder + b.size + 24 + TLI_RAND_UUID + a.size,
-                                    p->err);
-    if (at == NULL)
-        return p->err->status;
-    key->data = at;
-    TLI_COPY(at, p->location.data, p->location.size);
-    at += p->location.size;
-    TLI_COPY(at, folder, sizeof folder - 1);
-    at += sizeof folder - 1;
-    TLI_COPY(at, b.data, b.size);
-    at += b.size;
-    if (id != 0) {
-        at += tli_number_i64(at, id);
-        *at++ = '-';
-    }
-    tli_rand_uuid(p->random, -1, at);
-    at += TLI_RAND_UUID;
-    TLI_COPY(at, a.data, a.size);
-    key->size = (size_t)(at + a.size - key->data);
-    return TL_OK;
-}
-
-TLI_FN void tli_commitplan_sync(tli_commitplan *p, uint8_t *sync)
-{
-    tli_bits_put_le64(sync, tli_rand_next(p->random));
-    tli_bits_put_le64(sync + 8, tli_rand_next(p->random));
-}
-
-TLI_FN tl_status tli_commitplan_manifest_begin(tli_commitplan *p, tli_manifest *m)
-{
-    uint8_t sync[16];
-    tli_commitplan_sync(p, sync);
-    return tli_manifest_begin(m, &p->base->metadata, p->snapshot_id, sync, &p->allocator, p->err);
-}
-
-/* Ends a manifest: with entries in it it is an object to upload, and an entry of the list; else it is gone. */
-TLI_FN tl_status tli_commitplan_manifest_end(tli_commitplan *p, tli_manifest *m, int which, const char *ending,
-                                             tli_iceberg_list *list, tl_status st)
-{
-    tli_commitplan_object *o = &p->objects[which];
-    tl_span key;
-    if (st == TL_OK)
-        st = tli_manifest_end(m);
-    if (st == TL_OK && m->entry.counts[0] + m->entry.counts[1] + m->entry.counts[2] != 0) {
-        st = tli_commitplan_name(p, &key, "", 0, ending);
-        if (st == TL_OK) {
-            m->entry.path = key;
-            st = tli_iceberg_carry(list, &m->entry, p->err);
-        }
-        if (st == TL_OK) {
-            o->key = key;
-            o->bytes = m->bytes;
-            TLI_FILL(&m->bytes, 0, sizeof m->bytes);
-        }
-    }
-    tli_manifest_free(m);
-    return st;
-}
-
-TLI_FN tl_status tli_commitplan_write_added(tli_commitplan *p, tli_iceberg_list *list)
-{
-    const tl_change *c = p->change;
-    tli_manifest m;
-    tl_status st = tli_commitplan_manifest_begin(p, &m);
-    size_t i;
-    for (i = 0; i < c->added_count && st == TL_OK; i++) {
-        tl_file f = c->added[i].file;
-        tli_manifest_entry e;
-        TLI_FILL(&e, 0, sizeof e);
-        e.status = TLI_MANIFEST_ADDED;
-        e.snapshot_id = p->snapshot_id;
-        e.numbered = c->kind == TL_CHANGE_REPLACE;
-        if (f.sequence_number == 0)
-            f.sequence_number = p->highest;
-        e.file = &f;
-        e.columns = c->added[i].columns;
-        e.column_count = c->added[i].column_count;
-        st = tli_manifest_add(&m, &e);
-    }
-    return tli_commitplan_manifest_end(p, &m, TLI_COMMITPLAN_ADDED, "-added-m.avro", list, st);
-}
-
-/* Of the manifests that were read: what stays (live != 0), or what goes. */
-TLI_FN tl_status tli_commitplan_rewrite(tli_commitplan *p, tli_iceberg_list *list, int live)
-{
-    const tli_iceberg_files *f = &p->files;
-    tli_manifest m;
-    tl_status st = tli_commitplan_manifest_begin(p, &m);
-    size_t i, at, column = 0;
-    uint32_t from = 0;
-    for (i = 0; i < f->file_count && st == TL_OK; i++) {
-        tli_manifest_entry e;
-        TLI_FILL(&e, 0, sizeof e);
-        e.columns = f->columns == NULL ? NULL : f->columns + column;
-        for (; column < f->column_count && f->columns[column].file == i; column++)
-            e.column_count++;
-        while (i >= p->ends[from])
-            from++;
-        at = tli_commitplan_find(&p->removed, f->files[i].path);
-        if (!p->rewritten[p->picked[from]] || (at == 0) != live)
-            continue;
-        e.status = live ? TLI_MANIFEST_EXISTING : TLI_MANIFEST_DELETED;
-        e.snapshot_id = live ? f->files[i].snapshot_id : p->snapshot_id;
-        e.numbered = e.kept = 1;
-        e.file = &f->files[i];
-        if (!live)
-            tli_commitplan_found(&p->removed, at, 2);
-        st = tli_manifest_add(&m, &e);
-    }
-    return tli_commitplan_manifest_end(p, &m, live ? TLI_COMMITPLAN_MERGED : TLI_COMMITPLAN_DELETED,
-                                       live ? "-merged-m.avro" : "-deleted-m.avro", list, st);
-}
-
-/* Split offsets were gathered in one array that moved as it grew. */
-TLI_FN void tli_commitplan_place_splits(tli_commitplan *p)
-{
-    size_t i, at = 0;
-    for (i = 0; i < p->files.file_count; i++) {
-        p->files.files[i].split_offsets = p->files.splits == NULL ? NULL : p->files.splits + at;
-        at += p->files.files[i].split_count;
-    }
-}
-
-/* The manifests and their list. */
-TLI_FN tl_status tli_commitplan_manifests(tli_commitplan *p, tli_iceberg_list *list)
-{
-    tli_commitplan_object *o = &p->objects[TLI_COMMITPLAN_LIST];
-    const tl_metadata *m = &p->base->metadata;
-    uint8_t sync[16];
-    uint32_t i;
-    tl_status st = p->change->added_count != 0 ? tli_commitplan_write_added(p, list) : TL_OK;
-    tli_commitplan_place_splits(p);
-    if (st == TL_OK && p->picked_count != 0)
-        st = tli_commitplan_rewrite(p, list, 1);
-    p->removed.left = p->change->removed_count;
-    if (st == TL_OK && p->change->removed_count != 0)
-        st = tli_commitplan_rewrite(p, list, 0);
-    if (st == TL_OK && p->removed.left != 0) /* the base has it, but in no manifest that may be rewritten */
-        return tli_commitplan_refuse(p, TL_UNSUPPORTED,
-                                     "a file that is to be removed is in a manifest of another partition spec");
-    for (i = 0; p->list != NULL && i < p->list->count && st == TL_OK; i++)
-        if (!p->rewritten[i])
-            st = tli_iceberg_carry(list, &p->list->entries[i], p->err);
-    if (st == TL_OK)
-        st = tli_commitplan_name(p, &o->key, "snap-", p->snapshot_id, ".avro");
-    tli_commitplan_sync(p, sync);
-    for (i = 0; i < list->count; i++) { /* the numbers that the commit gives */
-        tli_iceberg_manifest *e = &list->entries[i];
-        if (e->sequence_number == TLI_MANIFEST_UNASSIGNED)
-            e->sequence_number = p->sequence_number;
-        if (e->min_sequence_number == TLI_MANIFEST_UNASSIGNED)
-            e->min_sequence_number = p->sequence_number;
-    }
-    if (st == TL_OK)
-        st = tli_manifest_list(&o->bytes, list->entries, list->count, p->snapshot_id,
-                               m->has_snapshot ? m->current_snapshot_id : -1, p->sequence_number, sync, p->err);
-    return st;
-}
-
-/* ---- the metadata ---- */
-
-/* A comma before every member but the first; then its name. */
-TLI_FN void tli_commitplan_member(tli_manifest_text *t, int *first, tl_span name)
-{
-    tli_newtable_put_text(t, *first ? "" : ",", name);
-    tli_manifest_put(t, ":");
-    *first = 0;
-}
-
-TLI_FN void tli_commitplan_entry(tli_manifest_text *t, int *first, tl_span key, tl_span value)
-{
-    tli_commitplan_member(t, first, key);
-    tli_newtable_put_text(t, "", value);
-}
-
-TLI_FN void tli_commitplan_count(tli_manifest_text *t, int *first, const char *key, uint64_t value)
-{
-    char digits[24];
-    tli_commitplan_entry(t, first, tl_text(key), tli_text_span(digits, tli_number_u64(digits, value)));
-}
-
-/* A total of the base's summary, 0 if it says none. */
-TLI_FN uint64_t tli_commitplan_total(const tli_commitplan *p, const tl_json_node *summary, const char *name)
-{
-    const tl_json *json = &p->base->metadata.json;
-    const tl_json_node *node = tl_json_member(json, summary, tl_text(name));
-    tl_span text;
-    uint64_t value = 0;
-    if (node != NULL && tl_json_string(json, node, &text, NULL) == TL_OK)
-        (void)tli_number_parse_u64(text.data, text.size, &value);
-    return value;
-}
-
-/* The counters: what was added and deleted when not 0, and the totals always. */
-TLI_FN void tli_commitplan_counters(const tli_commitplan *p, tli_manifest_text *t, int *first,
-                                    const tl_json_node *summary)
-{
-    static const char *const names[3][3] = {{"added-data-files", "deleted-data-files", "total-data-files"},
-                                            {"added-records", "deleted-records", "total-records"},
-                                            {"added-files-size", "removed-files-size", "total-files-size"}};
-    static const char *const none[] = {"total-delete-files", "total-position-deletes", "total-equality-deletes"};
-    uint64_t added[3] = {0, 0, 0}, gone[3];
-    size_t i;
-    for (i = 0; i < p->change->added_count; i++) {
-        added[0]++;
-        added[1] += p->change->added[i].file.records;
-        added[2] += p->change->added[i].file.size;
-    }
-    gone[0] = p->removed_files;
-    gone[1] = p->removed_records;
-    gone[2] = p->removed_size;
-    for (i = 0; i < 3; i++) {
-        uint64_t total = tli_commitplan_total(p, summary, names[i][2]) + added[i];
-        if (added[i] != 0)
-            tli_commitplan_count(t, first, names[i][0], added[i]);
-        if (gone[i] != 0)
-            tli_commitplan_count(t, first, names[i][1], gone[i]);
-        tli_commitplan_count(t, first, names[i][2], total > gone[i] ? total - gone[i] : 0);
-    }
-    for (i = 0; i < 3; i++)
-        tli_commitplan_count(t, first, none[i], 0);
-}
-
-/* Entries of the base's summary that stay in force unless the caller gives others. */
-TLI_FN void tli_commitplan_carried(const tli_commitplan *p, tli_manifest_text *t, int *first,
-                                   const tl_json_node *summary)
-{
-    static const char *const names[] = {"timelake.rollup-source-snapshot", "timelake.rollup-source-sequence"};
-    const tl_json *json = &p->base->metadata.json;
-    size_t i, k;
-    for (i = 0; i < TLI_COUNT(names); i++) {
-        const tl_json_node *node = tl_json_member(json, summary, tl_text(names[i]));
-        for (k = 0; k < p->change->property_count; k++)
-            if (tl_span_equal(p->change->properties[k].key, tl_text(names[i])))
-                node = NULL;
-        if (node == NULL)
-            continue;
-        tli_commitplan_member(t, first, tl_text(names[i]));
-        tli_newtable_put(t, tl_json_raw(json, node));
-    }
-}
-
-TLI_FN void tli_commitplan_summary(const tli_commitplan *p, tli_manifest_text *t)
-{
-    static const char *const operations[] = {"append", "replace", "delete", "replace"};
-    const tl_metadata *m = &p->base->metadata;
-    const tl_json_node *summary = tl_json_member(&m->json, m->snapshot, tl_text("summary"));
-    tl_span index = p->index.path;
-    int first = 1;
-    size_t i;
-    tli_manifest_put(t, "{");
-    tli_commitplan_entry(t, &first, tl_text("operation"), tl_text(operations[p->change->kind]));
-    for (i = 0; i < p->change->property_count; i++)
-        tli_commitplan_entry(t, &first, p->change->properties[i].key, p->change->properties[i].value);
-    if (p->change->batch_id.data != NULL)
-        tli_commitplan_entry(t, &first, tl_text(TLI_COMMITPLAN_BATCH), p->change->batch_id);
-    if (index.data != NULL)
-        tli_commitplan_entry(t, &first, tl_text(TLI_COMMITPLAN_INDEX), index);
-    tli_commitplan_counters(p, t, &first, summary);
-    tli_commitplan_carried(p, t, &first, summary);
-    tli_manifest_put(t, "}");
-}
-
-TLI_FN void tli_commitplan_snapshot(const tli_commitplan *p, tli_manifest_text *t)
-{
-    const tl_metadata *m = &p->base->metadata;
-    tli_newtable_put_number(t, "{\"snapshot-id\":", p->snapshot_id);
-    if (m->has_snapshot)
-        tli_newtable_put_number(t, ",\"parent-snapshot-id\":", m->current_snapshot_id);
-    tli_newtable_put_number(t, ",\"sequence-number\":", p->sequence_number);
-    tli_newtable_put_number(t, ",\"timestamp-ms\":", p->timestamp);
-    tli_newtable_put_text(t, ",\"manifest-list\":", p->objects[TLI_COMMITPLAN_LIST].key);
-    tli_manifest_put(t, ",\"summary\":");
-    tli_commitplan_summary(p, t);
-    tli_newtable_put_number(t, ",\"schema-id\":", m->current_schema_id);
-    tli_manifest_put(t, "}");
-}
-
-/* The entries of a list but for the first `skip`, and a comma behind them if there are any. */
-TLI_FN void tli_commitplan_put_list(tli_manifest_text *t, const tl_json *json, const tl_json_node *list, uint32_t skip)
-{
-    const tl_json_node *k = list == NULL || list->kind != TL_JSON_ARRAY ? NULL : tl_json_first(list);
-    for (; k != NULL; k = tl_json_next(list, k)) {
-        if (skip != 0) {
-            skip--;
-            continue;
-        }
-        tli_newtable_put(t, tl_json_raw(json, k));
-        tli_manifest_put(t, ",");
-    }
-}
-
-TLI_FN void tli_commitplan_log(const tli_commitplan *p, tli_manifest_text *t, const tl_json_node *log)
-{
-    const tl_metadata *m = &p->base->metadata;
-    uint32_t count = log != NULL && log->kind == TL_JSON_ARRAY ? log->count : 0;
-    uint32_t most = m->contract.previous_versions_max;
-    char *name = (char *)tli_mem_take(p->store, p->location.size + TLI_KEYS_ROOM, p->err);
-    if (name == NULL) {
-        t->status = p->err->status;
-        return;
-    }
-    tli_manifest_put(t, "[");
-    tli_commitplan_put_list(t, &m->json, log, count + 1 > most ? count + 1 - most : 0);
-    tli_newtable_put_text(t, "{\"metadata-file\":", tli_keys_version(name, p->location, p->base->version));
-    tli_newtable_put_number(t, ",\"timestamp-ms\":", m->last_updated_ms);
-    tli_manifest_put(t, "}]");
-}
-
-/* An object's members as they are, but for those called `name`. */
-TLI_FN void tli_commitplan_put_others(tli_manifest_text *t, int *first, const tl_json *json,
-                                      const tl_json_node *object, const char *name)
-{
-    const tl_json_node *k = object == NULL || object->kind != TL_JSON_OBJECT ? NULL : tl_json_first(object);
-    tl_span key;
-    for (; k != NULL; k = tl_json_next(object, k)) {
-        if (tl_json_string(json, k, &key, NULL) != TL_OK || tl_span_equal(key, tl_text(name)))
-            continue;
-        tli_manifest_put(t, *first ? "" : ",");
-        tli_newtable_put(t, tl_json_raw(json, k));
-        tli_manifest_put(t, ":");
-        tli_newtable_put(t, tl_json_raw(json, k + 1));
-        *first = 0;
-    }
-}
-
-/* refs.main names the new snapshot, its other members stay, as do the other refs. */
-TLI_FN void tli_commitplan_refs(const tli_commitplan *p, tli_manifest_text *t, const tl_json_node *refs)
-{
-    const tl_json *json = &p->base->metadata.json;
-    const tl_json_node *branch = tl_json_member(json, refs, tl_text("main"));
-    int first = 1, within = 1;
-    tli_manifest_put(t, "{");
-    tli_commitplan_put_others(t, &first, json, refs, "main");
-    tli_commitplan_member(t, &first, tl_text("main"));
-    tli_manifest_put(t, "{");
-    tli_commitplan_member(t, &within, tl_text("snapshot-id"));
-    tli_newtable_put_number(t, "", p->snapshot_id);
-    tli_commitplan_put_others(t, &within, json, branch, "snapshot-id");
-    if (tl_json_member(json, branch, tl_text("type")) == NULL)
-        tli_commitplan_entry(t, &within, tl_text("type"), tl_text("branch"));
-    tli_manifest_put(t, "}}");
-}
-
-/* What the change says of a property: its place plus 1, the last one when there are several. */
-TLI_FN size_t tli_commitplan_set_to(const tli_commitplan *p, tl_span key)
-{
-    size_t i = p->change->property_count;
-    while (i > 0 && !tl_span_equal(p->change->properties[i - 1].key, key))
-        i--;
-    return i;
-}
-
-TLI_FN void tli_commitplan_properties(const tli_commitplan *p, tli_manifest_text *t, const tl_json_node *old)
-{
-    const tl_json *json = &p->base->metadata.json;
-    const tl_json_node *k = old == NULL || old->kind != TL_JSON_OBJECT ? NULL : tl_json_first(old);
-    const tl_change *c = p->change;
-    tl_span key;
-    int first = 1;
-    size_t i;
-    tli_manifest_put(t, "{");
-    for (; k != NULL; k = tl_json_next(old, k)) {
-        if (tl_json_string(json, k, &key, NULL) != TL_OK || tli_commitplan_set_to(p, key) != 0)
-            continue;
-        tli_commitplan_member(t, &first, key);
-        tli_newtable_put(t, tl_json_raw(json, k + 1));
-    }
-    for (i = 0; i < c->property_count; i++)
-        if (c->properties[i].value.data != NULL && tli_commitplan_set_to(p, c->properties[i].key) == i + 1)
-            tli_commitplan_entry(t, &first, c->properties[i].key, c->properties[i].value);
-    tli_manifest_put(t, "}");
-}
-
-enum {
-    TLI_COMMITPLAN_UPDATED, TLI_COMMITPLAN_METADATA_LOG, TLI_COMMITPLAN_SEQUENCE, TLI_COMMITPLAN_CURRENT,
-    TLI_COMMITPLAN_SNAPSHOTS, TLI_COMMITPLAN_SNAPSHOT_LOG, TLI_COMMITPLAN_REFS, TLI_COMMITPLAN_PROPERTIES,
-    TLI_COMMITPLAN_MEMBERS
-};
-
-/* The new value of a member that the commit changes. `old` may be NULL. */
-TLI_FN void tli_commitplan_value(const tli_commitplan *p, tli_manifest_text *t, int which, const tl_json_node *old)
-{
-    const tl_json *json = &p->base->metadata.json;
-    switch (which) {
-    case TLI_COMMITPLAN_UPDATED:
-        tli_newtable_put_number(t, "", p->timestamp);
-        break;
-    case TLI_COMMITPLAN_METADATA_LOG:
-        tli_commitplan_log(p, t, old);
-        break;
-    case TLI_COMMITPLAN_SEQUENCE:
-        tli_newtable_put_number(t, "", p->sequence_number);
-        break;
-    case TLI_COMMITPLAN_CURRENT:
-        tli_newtable_put_number(t, "", p->snapshot_id);
-        break;
-    case TLI_COMMITPLAN_SNAPSHOTS:
-        tli_manifest_put(t, "[");
-        tli_commitplan_put_list(t, json, old, 0);
-        tli_commitplan_snapshot(p, t);
-        tli_manifest_put(t, "]");
-        break;
-    case TLI_COMMITPLAN_SNAPSHOT_LOG:
-        tli_manifest_put(t, "[");
-        tli_commitplan_put_list(t, json, old, 0);
-        tli_newtable_put_number(t, "{\"snapshot-id\":", p->snapshot_id);
-        tli_newtable_put_number(t, ",\"timestamp-ms\":", p->timestamp);
-        tli_manifest_put(t, "}]");
-        break;
-    case TLI_COMMITPLAN_REFS:
-        tli_commitplan_refs(p, t, old);
-        break;
-    default:
-        tli_commitplan_properties(p, t, old);
-        break;
-    }
-}
-
-/* The base's text with what changes: all else is kept as it stands there, in its order and to the digit. Of a key that
-   stands twice the last one counts; what is changed stands once. */
-TLI_FN tl_status tli_commitplan_update(tli_commitplan *p)
-{
-    static const char *const names[] = {"last-updated-ms", "metadata-log", "last-sequence-number",
-                                        "current-snapshot-id", "snapshots", "snapshot-log", "refs", "properties"};
-    const tl_json *json = &p->base->metadata.json;
-    const tl_json_node *k;
-    unsigned i, seen = 0, which = tli_commitplan_snapshots(p) ? (1u << TLI_COMMITPLAN_PROPERTIES) - 1
-        : 1u << TLI_COMMITPLAN_UPDATED | 1u << TLI_COMMITPLAN_METADATA_LOG | 1u << TLI_COMMITPLAN_PROPERTIES;
-    tli_manifest_text t;
-    tl_span key;
-    int first = 1;
-    t.out = &p->metadata;
-    t.status = TL_OK;
-    t.err = p->err;
-    tli_manifest_put(&t, "{");
-    for (k = tl_json_first(json->root); k != NULL; k = tl_json_next(json->root, k)) {
-        if (tl_json_string(json, k, &key, NULL) != TL_OK)
-            continue;
-        for (i = 0; i < TLI_COMMITPLAN_MEMBERS; i++)
-            if ((which >> i & 1) != 0 && tl_span_equal(key, tl_text(names[i])))
-                break;
-        if (i < TLI_COMMITPLAN_MEMBERS && tl_json_member(json, json->root, key) != k + 1)
-            continue;
-        tli_commitplan_member(&t, &first, key);
-        if (i == TLI_COMMITPLAN_MEMBERS) {
-            tli_newtable_put(&t, tl_json_raw(json, k + 1));
-            continue;
-        }
-        tli_commitplan_value(p, &t, (int)i, k + 1);
-        seen |= 1u << i;
-    }
-    for (i = 0; i < TLI_COMMITPLAN_MEMBERS; i++) {
-        if ((which & ~seen) >> i & 1) {
-            tli_commitplan_member(&t, &first, tl_text(names[i]));
-            tli_commitplan_value(p, &t, (int)i, NULL);
-        }
-    }
-    tli_manifest_put(&t, "}");
-    return t.status;
-}
-
-/* ---- the new version ---- */
-
-/* What is added, as the new head says it. */
-TLI_FN tl_status tli_commitplan_added(const tli_commitplan *p, tli_grow_change *g)
-{
-    const tl_change *c = p->change;
-    uint64_t statistics = 0;
-    tl_file *files;
-    tl_column *columns;
-    tl_footer *footers;
-    size_t i, k;
-    for (i = 0; i < c->added_count; i++)
-        statistics += c->added[i].column_count;
-    files = (tl_file *)tli_mem_take_array(p->store, (uint64_t)c->added_count + 1, sizeof *files, p->err);
-    columns = (tl_column *)tli_mem_take_array(p->store, statistics + 1, sizeof *columns, p->err);
-    footers = (tl_footer *)tli_mem_take_array(p->store, (uint64_t)c->added_count + 1, sizeof *footers, p->err);
-    if (files == NULL || columns == NULL || footers == NULL)
-        return p->err->status;
-    for (i = 0; i < c->added_count; i++) {
-        const tl_data_file *d = &c->added[i];
-        tl_file *f = &files[i];
-        *f = d->file;
-        f->snapshot_id = p->snapshot_id;
-        f->file_sequence_number = p->sequence_number;
-        if (c->kind != TL_CHANGE_REPLACE)
-            f->sequence_number = p->sequence_number;
-        else if (f->sequence_number == 0)
-            f->sequence_number = p->highest;
-        f->added = 1;
-        for (k = 0; k < d->column_count; k++) {
-            columns[g->column_count] = d->columns[k];
-            columns[g->column_count++].file = (uint32_t)i;
-        }
-        footers[g->footer_count].path = f->path;
-        footers[g->footer_count].footer = d->footer;
-        g->footer_count += d->footer.data != NULL;
-    }
-    g->files = files;
-    g->file_count = c->added_count;
-    g->columns = columns;
-    g->footers = footers;
-    return TL_OK;
-}
-
-/* The table version that the metadata makes: parsed from its very text, so that what cannot be read is not written. */
-TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
-{
-    tl_table *t = tli_table_new(&p->allocator, p->location, p->version);
-    tli_grow_change change;
-    uint32_t i;
-    tl_status st;
-    p->table = t;
-    if (t == NULL)
-        return tli_mem_failed(&p->allocator, p->err);
-    t->source = TL_FROM_COMMIT;
-    t->body = tli_mem_blob(&p->allocator, p->metadata.data, p->metadata.size, NULL, NULL, NULL, 0);
-    if (t->body == NULL)
-        return tli_mem_failed(&p->allocator, p->err);
-    st = tl_metadata_parse(&t->metadata, (const char *)t->body->data, t->body->size, &p->limits, &p->allocator, p->err);
-    if (st == TL_OK)
-        st = tl_contract_may_write(&t->metadata.contract, p->err);
-    t->memory = sizeof *t + t->body->size + t->metadata.json.memory;
-    if (st != TL_OK || (p->base != NULL && !p->base->has_files))
-        return st;
-    TLI_FILL(&change, 0, sizeof change);
-    change.metadata = tli_text_span(t->body->data, t->body->size);
-    change.gone = p->gone;
-    change.inline_bytes = t->metadata.contract.head_inline_bytes;
-    st = tli_commitplan_added(p, &change);
-    t->head.document.allocator = p->allocator;
-    t->head.version = p->version;
-    if (st == TL_OK)
-        st = tli_grow_document(&t->head, p->base == NULL ? NULL : &p->base->head, &change, p->err);
-    if (st != TL_OK)
-        return st;
-    t->has_files = 1;
-    t->memory += tli_mem_store_size(t->head.document.store);
-    for (i = 0; i < t->head.grow->count; i++)
-        t->memory += tli_mem_store_size(t->head.grow->parts[i]->store);
-    for (i = 0; i < t->head.grow->footers.count; i++)
-        t->memory += tli_mem_store_size(t->head.grow->footers.groups[i]->store);
-    return TL_OK;
-}
-
-/* Its index: the section is in the document whatever it costs, for the next commit to go on from; publishing knows the
-   budget. */
-TLI_FN tl_status tli_commitplan_add_index(tli_commitplan *p)
-{
-    const struct ArrowArray *rows = p->index.rows;
-    tl_status st;
-    if (p->index.store == NULL || !p->table->has_files)
-        return TL_OK;
-    st = tl_document_add(&p->table->head.document, tl_text("last_values"), p->index.schema, &rows, 1, p->err);
-    p->table->store = p->index.store;
-    p->table->memory += tli_mem_store_size(p->index.store);
-    p->index.store = NULL;
-    return st;
-}
-
-/* Writes the rows of a new index as a file. Rows that no file can be made of are no index. */
-TLI_FN tl_status tli_commitplan_write_index(tli_commitplan *p)
-{
-    tli_commitplan_object *o = &p->objects[TLI_COMMITPLAN_LAST_VALUES];
-    const struct ArrowArray *rows = p->index.rows;
-    tl_status st = p->codec.encode != NULL
-        ? p->codec.encode(p->codec.context, &o->bytes, p->index.schema, rows, p->err)
-        : tl_parquet_write(&o->bytes, p->index.schema, &rows, 1, NULL, p->err);
-    if (st == TL_OK) {
-        st = tli_commitplan_name(p, &o->key, "lvi-", p->snapshot_id, ".parquet");
-        p->index.path = o->key;
-        return st;
-    }
-    if (st == TL_NO_MEMORY || st == TL_BLOCK_FULL)
-        return st;
-    tl_buffer_free(&o->bytes);
-    tli_indexplan_end(&p->index);
-    p->index.why = *p->err;
-    return TL_OK;
-}
-
-TLI_FN tl_status tli_commitplan_plan_index(tli_commitplan *p)
-{
-    const tl_metadata *m = &p->base->metadata;
-    const tl_json_node *summary = tl_json_member(&m->json, m->snapshot, tl_text("summary"));
-    uint64_t total = tli_commitplan_total(p, summary, "total-records");
-    tl_files live;
-    tl_status st = TL_OK;
-    if (p->base->has_files) {
-        st = tl_head_files(&p->base->head, &live, p->err);
-        total = st == TL_OK ? TLI_MAX(total, live.count) : 0; /* a summary need not say how many there are */
-    }
-    if (st == TL_OK)
-        st = tli_indexplan_make(&p->index, p->change, p->base, total, p->index_rows, &p->limits, &p->allocator, p->err);
-    return st == TL_OK && p->index.made ? tli_commitplan_write_index(p) : st;
-}
-
-/* With all manifests read that were picked: makes everything there is to write. */
-TLI_FN tl_status tli_commitplan_finish(tli_commitplan *p)
-{
-    tli_iceberg_list *list = NULL;
-    tl_status st = TL_OK;
-    if (p->base == NULL)
-        st = tli_newtable_metadata(&p->metadata, p->location, p->change->table, p->change->properties,
-                                   p->change->property_count, p->random, p->timestamp, p->err);
-    if (p->base != NULL && tli_commitplan_snapshots(p)) {
-        list = tli_iceberg_new_list(&p->allocator, p->limits.decoded_bytes, p->err);
-        st = list == NULL ? p->err->status : tli_commitplan_manifests(p, list);
-    }
-    if (st == TL_OK && p->base != NULL)
-        st = tli_commitplan_plan_index(p);
-    if (st == TL_OK && p->base != NULL)
-        st = tli_commitplan_update(p);
-    if (st == TL_OK)
-        st = tli_commitplan_build(p);
-    if (st == TL_OK)
-        st = tli_commitplan_add_index(p);
-    if (st == TL_OK)
-        p->table->manifests = list;
-    else
-        tli_iceberg_delete_list(list);
-    return st;
-}
-#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
-
 /* >>scan */
 #ifndef TIMELAKE_NO_LAKE
 
@@ -27421,6 +26125,1994 @@ TL_API void tl_parquet_free(tl_parquet *parquet)
 {
     tli_mem_store_drop(parquet->store);
     TLI_FILL(parquet, 0, sizeof *parquet);
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>parquetread: the rows of small Parquet files, such as index files. Flat columns; pages of both versions, plain or
+   with dictionaries; stored, Snappy, zstd. What else there is in the format is refused. A value is where it lies in its
+   page until all pages of all columns are read; then arrays are made. Source: apache/parquet-format. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+enum { TLI_PARQUETREAD_STORED, TLI_PARQUETREAD_SNAPPY, TLI_PARQUETREAD_ZSTD = 6 };
+enum { TLI_PARQUETREAD_PLAIN, TLI_PARQUETREAD_OLD_DICTIONARY = 2, TLI_PARQUETREAD_RLE, TLI_PARQUETREAD_DICTIONARY = 8 };
+
+#define TLI_PARQUETREAD_SIZE "a page of a Parquet file has another size than it says"
+#define TLI_PARQUETREAD_PAGE ((int64_t)64 << 20) /* bytes of a page that may compress to nothing */
+
+typedef struct tli_parquetread {
+    tli_store *store, *scratch;
+    const uint8_t *bytes;
+    size_t size; /* of the file, without its footer */
+    const tl_compression *compression;
+    tli_thrift t;
+    tli_parquet_element *columns;
+    tl_span **cells; /* of each column: data NULL: null */
+    uint32_t count;
+    uint64_t rows, done; /* of the file, and in the row groups before the one at hand */
+    tl_error *err;
+} tli_parquetread;
+
+TLI_FN tl_status tli_parquetread_bad(tli_parquetread *r, const char *text)
+{
+    return tli_err(r->err, TL_CORRUPT, text, TL_NO_POSITION);
+}
+
+TLI_FN tl_status tli_parquetread_cannot(tli_parquetread *r, const char *text)
+{
+    return tli_err(r->err, TL_UNSUPPORTED, text, TL_NO_POSITION);
+}
+
+/* ---- runs: levels, and indices of dictionaries ---- */
+
+typedef struct tli_parquetread_runs {
+    const uint8_t *at, *end;
+    uint32_t width;      /* bits, at most 32 */
+    uint64_t left;       /* values of the run at hand */
+    const uint8_t *bits; /* it is packed; NULL: it is one value again and again */
+    uint64_t bit;
+    uint32_t value;
+} tli_parquetread_runs;
+
+TLI_FN tli_parquetread_runs tli_parquetread_begin(const uint8_t *at, const uint8_t *end, uint32_t width)
+{
+    tli_parquetread_runs r;
+    TLI_FILL(&r, 0, sizeof r);
+    r.at = at;
+    r.end = end;
+    r.width = width;
+    return r;
+}
+
+/* The next run that has values. 0: there is none. */
+TLI_FN int tli_parquetread_run(tli_parquetread_runs *r)
+{
+    tli_thrift t;
+    uint64_t head, bytes;
+    uint32_t i;
+    t.at = r->at;
+    t.end = r->end;
+    t.bad = NULL;
+    head = tli_thrift_varint(&t);
+    r->at = t.at;
+    bytes = head & 1 ? (head >> 1) * r->width : (uint64_t)((r->width + 7) / 8);
+    if (t.bad != NULL || head >> 32 != 0 || bytes > (uint64_t)(r->end - r->at))
+        return 0;
+    r->left = head & 1 ? (head >> 1) * 8 : head >> 1;
+    r->bits = head & 1 ? r->at : NULL;
+    r->bit = 0;
+    r->value = 0;
+    for (i = 0; (head & 1) == 0 && i < bytes; i++)
+        r->value |= (uint32_t)r->at[i] << (8 * i);
+    r->at += bytes;
+    return 1;
+}
+
+/* The next value. 0: there is none. */
+TLI_FN int tli_parquetread_next(tli_parquetread_runs *r, uint32_t *value)
+{
+    uint32_t i;
+    while (r->left == 0)
+        if (!tli_parquetread_run(r))
+            return 0;
+    r->left--;
+    *value = r->value;
+    if (r->bits == NULL)
+        return 1;
+    *value = 0;
+    for (i = 0; i < r->width; i++, r->bit++)
+        *value |= (uint32_t)tli_bits_get(r->bits, r->bit) << i;
+    return 1;
+}
+
+/* ---- pages ---- */
+
+typedef struct tli_parquetread_page {
+    int64_t type, plain, stored, values, encoding, levels, repeats;
+    uint8_t second, packed; /* a data page of version 2; its values are compressed */
+} tli_parquetread_page;
+
+typedef struct tli_parquetread_chunk {
+    int64_t codec, values, data, dictionary, size;
+    tl_span *entries; /* of the dictionary */
+    uint32_t entry_count;
+} tli_parquetread_chunk;
+
+/* The header of a data page of either version, or of a dictionary. */
+TLI_FN void tli_parquetread_inner(tli_thrift *t, tli_parquetread_page *p, int second)
+{
+    tli_thrift_field f = tli_parquet_first();
+    p->second = (uint8_t)second;
+    while (tli_thrift_next(t, &f)) {
+        if (f.id == 1)
+            p->values = tli_thrift_int(t, &f, -1);
+        else if (f.id == (second ? 4 : 2))
+            p->encoding = tli_thrift_int(t, &f, -1);
+        else if (second && f.id == 5)
+            p->levels = tli_thrift_int(t, &f, -1);
+        else if (second && f.id == 6)
+            p->repeats = tli_thrift_int(t, &f, -1);
+        else if (second && f.id == 7) {
+            p->packed = (uint8_t)(f.type == TLI_THRIFT_TRUE);
+            tli_thrift_skip(t, f.type);
+        } else
+            tli_thrift_skip(t, f.type);
+    }
+}
+
+TLI_FN tl_status tli_parquetread_header(tli_parquetread *r, tli_thrift *t, tli_parquetread_page *p)
+{
+    tli_thrift_field f = tli_parquet_first();
+    TLI_FILL(p, 0, sizeof *p);
+    p->packed = 1;
+    p->values = p->encoding = p->type = -1;
+    while (tli_thrift_next(t, &f)) {
+        if (f.id >= 1 && f.id <= 3) {
+            int64_t v = tli_thrift_int(t, &f, -1);
+            *(f.id == 1 ? &p->type : f.id == 2 ? &p->plain : &p->stored) = v;
+        } else if ((f.id == 5 || f.id == 7 || f.id == 8) && f.type == TLI_THRIFT_STRUCT) {
+            tli_parquetread_inner(t, p, f.id == 8);
+        } else {
+            tli_thrift_skip(t, f.type);
+        }
+    }
+    if (t->bad != NULL || p->plain < 0 || p->stored < 0 || (uint64_t)p->stored > tli_thrift_left(t)
+        || p->plain > INT32_MAX || p->values < 0 || p->levels < 0 || p->repeats != 0
+        || p->levels > TLI_MIN(p->plain, p->stored))
+        return tli_parquetread_bad(r, "a page of a Parquet file is malformed");
+    if (p->plain / 1024 > p->stored + TLI_PARQUETREAD_PAGE / 1024)
+        return tli_err(r->err, TL_LIMIT, "a page of a Parquet file is too large", TL_NO_POSITION);
+    return TL_OK;
+}
+
+/* The plain bytes of a part of a page. */
+TLI_FN tl_status tli_parquetread_unpack(tli_parquetread *r, int64_t codec, const uint8_t *from, size_t stored,
+                                        size_t plain, const uint8_t **out)
+{
+    uint8_t *to;
+    size_t got = 0;
+    tl_status st = TL_OK;
+    *out = from;
+    if (codec == TLI_PARQUETREAD_STORED)
+        return stored == plain ? TL_OK : tli_parquetread_bad(r, TLI_PARQUETREAD_SIZE);
+    to = (uint8_t *)tli_mem_take(r->scratch, plain, r->err);
+    *out = to;
+    if (to == NULL)
+        return r->err->status;
+    if (codec == TLI_PARQUETREAD_SNAPPY) {
+        tl_buffer b;
+        TLI_FILL(&b, 0, sizeof b);
+        b.allocator = r->scratch->allocator;
+        st = tli_snappy_decode(&b, plain, from, stored, r->err);
+        got = b.size;
+        if (st == TL_OK && got == plain && plain != 0)
+            TLI_COPY(to, b.data, plain);
+        tl_buffer_free(&b);
+    } else if (r->compression->decompress != NULL && plain != 0) {
+        st = r->compression->decompress(r->compression->context, to, plain, from, stored);
+        got = plain;
+        if (st != TL_OK)
+            return tli_err(r->err, st, "a page of a Parquet file does not decompress", TL_NO_POSITION);
+    } else {
+#ifdef TIMELAKE_NO_HEAD_ARROW
+        return tli_parquetread_cannot(r, "zstd was left out");
+#else
+        st = tl_zstd_decompress(to, plain, &got, from, stored, &r->scratch->allocator, r->err);
+#endif
+    }
+    return st == TL_OK && got != plain ? tli_parquetread_bad(r, TLI_PARQUETREAD_SIZE) : st;
+}
+
+/* Bytes of a value of fixed size; 0: it is none. */
+TLI_FN size_t tli_parquetread_width(const tli_parquet_element *e)
+{
+    static const uint8_t widths[] = {0, 4, 8, 12, 4, 8, 0};
+    return e->type == TLI_PARQUET_FIXED ? (size_t)e->length : widths[e->type];
+}
+
+/* The next plain value, which is not a boolean. 0: there is none. */
+TLI_FN int tli_parquetread_plain(const tli_parquet_element *e, const uint8_t **at, const uint8_t *end, tl_span *value)
+{
+    size_t size = tli_parquetread_width(e), left = (size_t)(end - *at);
+    if (e->type == TLI_PARQUET_BYTES) {
+        if (left < 4)
+            return 0;
+        size = tli_bits_le32(*at);
+        *at += 4;
+        left -= 4;
+    }
+    if (size > left)
+        return 0;
+    *value = tli_text_span(*at, size);
+    *at += size;
+    return 1;
+}
+
+TLI_FN tl_status tli_parquetread_entries(tli_parquetread *r, const tli_parquet_element *e,
+                                         tli_parquetread_chunk *c, const tli_parquetread_page *p, const uint8_t *at)
+{
+    const uint8_t *bytes;
+    int64_t i;
+    tl_status st = tli_parquetread_unpack(r, c->codec, at, (size_t)p->stored, (size_t)p->plain, &bytes);
+    const uint8_t *end = bytes + p->plain;
+    if (st != TL_OK)
+        return st;
+    if (c->entries != NULL || e->type == TLI_PARQUET_BOOLEAN || p->values > p->plain)
+        return tli_parquetread_bad(r, "a dictionary of a Parquet file is malformed");
+    c->entries = (tl_span *)tli_mem_take_array(r->scratch, (uint64_t)p->values + 1, sizeof *c->entries, r->err);
+    if (c->entries == NULL)
+        return r->err->status;
+    for (i = 0; i < p->values; i++)
+        if (!tli_parquetread_plain(e, &bytes, end, &c->entries[i]))
+            return tli_parquetread_bad(r, "a dictionary of a Parquet file is cut");
+    c->entry_count = (uint32_t)p->values;
+    return TL_OK;
+}
+
+/* Values of a page: where they are, and how they are written. */
+typedef struct tli_parquetread_values {
+    const uint8_t *at, *end;
+    tli_parquetread_runs runs;
+    uint64_t bit;
+    int64_t encoding;
+} tli_parquetread_values;
+
+/* The next value. 0: there is none. */
+TLI_FN int tli_parquetread_value(const tli_parquet_element *e, const tli_parquetread_chunk *c,
+                                 tli_parquetread_values *v, tl_span *value)
+{
+    static const uint8_t bits[2] = {0, 1};
+    uint32_t i = 0;
+    if (v->encoding == TLI_PARQUETREAD_PLAIN && e->type != TLI_PARQUET_BOOLEAN)
+        return tli_parquetread_plain(e, &v->at, v->end, value);
+    if (v->encoding == TLI_PARQUETREAD_PLAIN) {
+        if (v->bit / 8 >= (uint64_t)(v->end - v->at))
+            return 0;
+        i = (uint32_t)tli_bits_get(v->at, v->bit++);
+    } else if (!tli_parquetread_next(&v->runs, &i)) {
+        return 0;
+    }
+    if (e->type != TLI_PARQUET_BOOLEAN && i >= c->entry_count)
+        return 0;
+    *value = e->type == TLI_PARQUET_BOOLEAN ? tli_text_span(&bits[i & 1], 1) : c->entries[i];
+    return 1;
+}
+
+/* Where a page's values begin, and in what form. */
+TLI_FN tl_status tli_parquetread_open(tli_parquetread *r, const tli_parquet_element *e, tli_parquetread_values *v)
+{
+    int dictionary = v->encoding == TLI_PARQUETREAD_DICTIONARY || v->encoding == TLI_PARQUETREAD_OLD_DICTIONARY;
+    uint32_t width = 1;
+    if (v->encoding == TLI_PARQUETREAD_PLAIN)
+        return TL_OK;
+    if (dictionary == (e->type == TLI_PARQUET_BOOLEAN) || (!dictionary && v->encoding != TLI_PARQUETREAD_RLE))
+        return tli_parquetread_cannot(r, "a page of a Parquet file in an encoding that is not read");
+    if (v->end - v->at < (dictionary ? 1 : 4))
+        return v->at == v->end ? TL_OK : tli_parquetread_bad(r, "a page of a Parquet file is cut");
+    width = dictionary ? *v->at : 1;
+    v->at += dictionary ? 1 : 4;
+    if (width > 32)
+        return tli_parquetread_bad(r, "a page of a Parquet file is malformed");
+    v->runs = tli_parquetread_begin(v->at, v->end, width);
+    return TL_OK;
+}
+
+/* The values of a data page go to `cells`. */
+TLI_FN tl_status tli_parquetread_data(tli_parquetread *r, const tli_parquet_element *e,
+                                      const tli_parquetread_chunk *c, const tli_parquetread_page *p, const uint8_t *at,
+                                      tl_span *cells)
+{
+    int optional = e->repetition == TLI_PARQUET_OPTIONAL;
+    size_t before = p->second ? (size_t)p->levels : 0;
+    tli_parquetread_runs levels;
+    tli_parquetread_values v;
+    uint32_t there = 1;
+    int64_t i;
+    tl_status st;
+    TLI_FILL(&v, 0, sizeof v);
+    v.encoding = p->encoding;
+    st = tli_parquetread_unpack(r, p->packed ? c->codec : (int64_t)TLI_PARQUETREAD_STORED, at + before,
+                                (size_t)p->stored - before, (size_t)p->plain - before, &v.at);
+    if (st != TL_OK)
+        return st;
+    v.end = v.at + ((size_t)p->plain - before);
+    levels = tli_parquetread_begin(at, at + before, 1);
+    if (optional && !p->second) {
+        if (v.end - v.at < 4 || tli_bits_le32(v.at) > (uint64_t)(v.end - v.at) - 4)
+            return tli_parquetread_bad(r, "the levels of a page of a Parquet file are cut");
+        levels = tli_parquetread_begin(v.at + 4, v.at + 4 + tli_bits_le32(v.at), 1);
+        v.at = levels.end;
+    }
+    st = tli_parquetread_open(r, e, &v);
+    for (i = 0; i < p->values && st == TL_OK; i++) {
+        if (optional && !tli_parquetread_next(&levels, &there))
+            return tli_parquetread_bad(r, "the levels of a page of a Parquet file are cut");
+        if (there != 0 && !tli_parquetread_value(e, c, &v, &cells[i]))
+            return tli_parquetread_bad(r, "the values of a page of a Parquet file are cut");
+    }
+    return st;
+}
+
+/* ---- columns ---- */
+
+/* The pages of one column of a row group of `rows`. */
+TLI_FN tl_status tli_parquetread_pages(tli_parquetread *r, uint32_t column, tli_parquetread_chunk *c, uint64_t rows)
+{
+    const tli_parquet_element *e = &r->columns[column];
+    int64_t first = c->dictionary > 0 ? TLI_MIN(c->dictionary, c->data) : c->data;
+    uint64_t done = 0;
+    tli_parquetread_page p;
+    tli_thrift t;
+    tl_status st = TL_OK;
+    if (c->codec != TLI_PARQUETREAD_STORED && c->codec != TLI_PARQUETREAD_SNAPPY && c->codec != TLI_PARQUETREAD_ZSTD)
+        return tli_parquetread_cannot(r, "a Parquet file in a compression that is not read");
+    if (first < 4 || c->size < 0 || (uint64_t)first > r->size || (uint64_t)c->size > r->size - (uint64_t)first)
+        return tli_parquetread_bad(r, "a column of a Parquet file lies outside of it");
+    t.at = r->bytes + first;
+    t.end = t.at + c->size;
+    t.bad = NULL;
+    while (st == TL_OK && done < rows) {
+        st = tli_parquetread_header(r, &t, &p);
+        if (st != TL_OK)
+            break;
+        if (p.type == 2) {
+            st = tli_parquetread_entries(r, e, c, &p, t.at);
+        } else if (p.type == 0 || p.type == 3) {
+            if ((uint64_t)p.values > rows - done)
+                return tli_parquetread_bad(r, "a column of a Parquet file has more values than rows");
+            st = tli_parquetread_data(r, e, c, &p, t.at, r->cells[column] + r->done + done);
+            done += (uint64_t)p.values;
+        }
+        t.at += p.stored;
+    }
+    return st;
+}
+
+/* What a row group says of a column. */
+TLI_FN void tli_parquetread_meta(tli_thrift *t, tli_parquetread_chunk *c)
+{
+    tli_thrift_field f = tli_parquet_first();
+    while (tli_thrift_next(t, &f)) {
+        int64_t *to = f.id == 4 ? &c->codec : f.id == 5 ? &c->values : f.id == 7 ? &c->size : f.id == 9 ? &c->data
+            : f.id == 11 ? &c->dictionary : NULL;
+        if (to != NULL)
+            *to = tli_thrift_int(t, &f, -1);
+        else
+            tli_thrift_skip(t, f.type);
+    }
+}
+
+/* One row group: where its columns are, how many rows. */
+TLI_FN tl_status tli_parquetread_group(tli_parquetread *r, tli_parquetread_chunk *chunks)
+{
+    tli_thrift *t = &r->t;
+    tli_thrift_field f = tli_parquet_first(), g;
+    uint32_t count = 0, i;
+    int64_t rows = -1;
+    uint8_t type;
+    tl_status st = TL_OK;
+    TLI_FILL(chunks, 0, r->count * sizeof *chunks);
+    while (tli_thrift_next(t, &f)) {
+        if (f.id == 3) {
+            rows = tli_thrift_int(t, &f, -1);
+        } else if (f.id == 1 && f.type == TLI_THRIFT_LIST) {
+            count = tli_thrift_list(t, &type);
+            if (type != TLI_THRIFT_STRUCT || count != r->count)
+                return tli_parquetread_bad(r, "a row group of a Parquet file has other columns than its schema");
+            for (i = 0; i < count; i++)
+                for (g = tli_parquet_first(); tli_thrift_next(t, &g);) {
+                    if (g.id == 3 && g.type == TLI_THRIFT_STRUCT)
+                        tli_parquetread_meta(t, &chunks[i]);
+                    else
+                        tli_thrift_skip(t, g.type);
+                }
+        } else {
+            tli_thrift_skip(t, f.type);
+        }
+    }
+    if (t->bad != NULL || rows < 0 || (uint64_t)rows > r->rows - r->done || (rows != 0 && count != r->count))
+        return tli_parquetread_bad(r, "a row group of a Parquet file is malformed");
+    for (i = 0; i < r->count && st == TL_OK; i++)
+        st = tli_parquetread_pages(r, i, &chunks[i], (uint64_t)rows);
+    r->done += (uint64_t)rows;
+    return st;
+}
+
+TLI_FN tl_status tli_parquetread_groups(tli_parquetread *r)
+{
+    tli_parquetread_chunk *chunks = (tli_parquetread_chunk *)tli_mem_take_array(r->scratch, (uint64_t)r->count + 1,
+                                                                                sizeof *chunks, r->err);
+    uint8_t type;
+    uint32_t i, n;
+    tl_status st = chunks == NULL ? r->err->status : TL_OK;
+    r->cells = (tl_span **)tli_mem_take_array(r->scratch, (uint64_t)r->count + 1, sizeof *r->cells, r->err);
+    if (r->cells == NULL)
+        return r->err->status;
+    if (r->rows / 64 > r->size)
+        return tli_err(r->err, TL_LIMIT, "a Parquet file of more rows than its bytes are for", TL_NO_POSITION);
+    for (i = 0; i < r->count && st == TL_OK; i++) {
+        r->cells[i] = (tl_span *)tli_mem_take_array(r->scratch, r->rows + 1, sizeof **r->cells, r->err);
+        st = r->cells[i] == NULL ? r->err->status : TL_OK;
+    }
+    n = st == TL_OK ? tli_thrift_list(&r->t, &type) : 0;
+    for (i = 0; i < n && st == TL_OK; i++)
+        st = type == TLI_THRIFT_STRUCT ? tli_parquetread_group(r, chunks)
+                                       : tli_parquetread_bad(r, "row groups of a Parquet file are malformed");
+    return st == TL_OK && r->done != r->rows ? tli_parquetread_bad(r, "a Parquet file has fewer rows than it says")
+                                             : st;
+}
+
+/* ---- the schema ---- */
+
+/* The Arrow type of a column. 0: it has none. */
+TLI_FN int tli_parquetread_type(const tli_parquet_element *e, tl_type *type)
+{
+    static const uint8_t ids[] = {TL_TYPE_BOOL, TL_TYPE_INT32, TL_TYPE_INT64, 0, TL_TYPE_FLOAT32, TL_TYPE_FLOAT64,
+                                  TL_TYPE_LARGE_BINARY, TL_TYPE_FIXED_BINARY};
+    TLI_FILL(type, 0, sizeof *type);
+    type->id = (tl_type_id)ids[e->type];
+    type->size = e->type == TLI_PARQUET_FIXED ? e->length : 0;
+    type->unit = (tl_unit)(e->unit > 0 ? e->unit : 0); /* seconds have no number there */
+    if (e->meaning == TLI_PARQUET_TEXT)
+        type->id = TL_TYPE_LARGE_UTF8;
+    else if (e->meaning == TLI_PARQUET_DATE)
+        type->id = TL_TYPE_DATE32;
+    else if (e->meaning == TLI_PARQUET_TIME)
+        type->id = e->type == TLI_PARQUET_INT32 ? TL_TYPE_TIME32 : TL_TYPE_TIME64;
+    else if (e->meaning == TLI_PARQUET_STAMP)
+        type->id = TL_TYPE_TIMESTAMP;
+    else if (e->meaning == TLI_PARQUET_INTEGER && !e->is_signed)
+        type->id = e->type == TLI_PARQUET_INT32 ? TL_TYPE_UINT32 : TL_TYPE_UINT64;
+    if (e->meaning == TLI_PARQUET_STAMP && e->utc)
+        type->zone = tl_text("UTC");
+    if (e->meaning == TLI_PARQUET_DECIMAL) {
+        type->id = TL_TYPE_DECIMAL128;
+        type->width = 16;
+        type->precision = e->precision;
+        type->scale = e->scale;
+    }
+    return ids[e->type] != 0 && (e->type != TLI_PARQUET_FIXED || e->meaning != TLI_PARQUET_DECIMAL || e->length <= 16)
+           && (e->type != TLI_PARQUET_BYTES || e->meaning != TLI_PARQUET_DECIMAL);
+}
+
+/* Is what an element means possible of its physical type? */
+TLI_FN int tli_parquetread_sound(const tli_parquet_element *e)
+{
+    int small = e->type == TLI_PARQUET_INT32, wide = e->type == TLI_PARQUET_INT64;
+    switch (e->meaning) {
+    case TLI_PARQUET_PLAIN: case TLI_PARQUET_OTHER:
+        return 1;
+    case TLI_PARQUET_TEXT:
+        return e->type == TLI_PARQUET_BYTES;
+    case TLI_PARQUET_DATE:
+        return small;
+    case TLI_PARQUET_TIME:
+        return small ? e->unit == TLI_PARQUET_MILLIS : wide && e->unit > TLI_PARQUET_MILLIS;
+    case TLI_PARQUET_STAMP:
+        return wide && e->unit != 0;
+    case TLI_PARQUET_INTEGER:
+        return small || wide;
+    case TLI_PARQUET_UUID:
+        return e->type == TLI_PARQUET_FIXED;
+    default:
+        return small || wide || e->type == TLI_PARQUET_FIXED;
+    }
+}
+
+TLI_FN tl_status tli_parquetread_column(tli_parquetread *r, struct ArrowSchema *root, uint32_t i)
+{
+    const tli_parquet_element *e = &r->columns[i];
+    tl_span key = tl_text(TLI_SCHEMA_FIELD_ID), id;
+    char digits[24];
+    const char *format;
+    tl_type type;
+    tl_status st;
+    if (e->type < 0 || e->repetition == TLI_PARQUET_REPEATED)
+        return tli_parquetread_cannot(r, "a Parquet file of nested columns");
+    if (e->name.data == NULL || e->type > TLI_PARQUET_FIXED || (e->type == TLI_PARQUET_FIXED && e->length <= 0)
+        || e->children != 0 || !tli_parquetread_sound(e))
+        return tli_parquetread_bad(r, "a column of a Parquet file is malformed");
+    if (!tli_parquetread_type(e, &type))
+        return tli_parquetread_cannot(r, "a Parquet file with a column of a type that is not read");
+    st = tli_arrow_format(r->store, &type, &format, r->err);
+    if (st != TL_OK)
+        return st;
+    root->children[i] = tli_arrow_schema_new(r->store, format, e->name,
+                                             e->repetition == TLI_PARQUET_OPTIONAL ? ARROW_FLAG_NULLABLE : 0, 0,
+                                             r->err);
+    if (root->children[i] == NULL)
+        return r->err->status;
+    id = tli_text_span(digits, tli_number_i64(digits, e->id));
+    return e->has_id ? tli_arrow_schema_metadata(r->store, root->children[i], &key, &id, 1, r->err) : TL_OK;
+}
+
+TLI_FN tl_status tli_parquetread_schema(tli_parquetread *r, const tl_limits *limits, struct ArrowSchema **out)
+{
+    uint8_t type;
+    uint32_t i, count = tli_thrift_list(&r->t, &type);
+    tli_parquet_element root;
+    struct ArrowSchema *s;
+    tl_status st = TL_OK;
+    if (type != TLI_THRIFT_STRUCT || count < 2 || r->columns != NULL)
+        return tli_parquetread_bad(r, "a Parquet file without a schema");
+    if (count > limits->columns)
+        return tli_err(r->err, TL_LIMIT, "limits.columns", TL_NO_POSITION);
+    tli_parquet_read_element(&r->t, &root);
+    r->count = count - 1;
+    r->columns = (tli_parquet_element *)tli_mem_take_array(r->scratch, r->count, sizeof *r->columns, r->err);
+    *out = s = tli_arrow_schema_new(r->store, "+s", tl_text(""), 0, (int64_t)r->count, r->err);
+    if (r->columns == NULL || s == NULL)
+        return r->err->status;
+    for (i = 0; i < r->count && st == TL_OK; i++) {
+        tli_parquet_read_element(&r->t, &r->columns[i]);
+        st = r->t.bad != NULL ? tli_parquetread_bad(r, r->t.bad) : tli_parquetread_column(r, s, i);
+    }
+    return st;
+}
+
+/* ---- arrays ---- */
+
+/* A value in memory's byte order; decimals become 16 bytes. */
+TLI_FN void tli_parquetread_put(tli_build_node *n, const tli_parquet_element *e, tl_span v)
+{
+    uint8_t wide[16];
+    size_t i;
+    if (n->type.id == TL_TYPE_BOOL) {
+        tli_build_bool(n, v.data[0]);
+    } else if (tli_arrow_offset_width(n->layout) != 0) {
+        tli_build_bytes(n, v.data, v.size);
+    } else if (n->type.id == TL_TYPE_FIXED_BINARY) {
+        tli_build_fixed(n, v.data);
+    } else if (n->type.id == TL_TYPE_DECIMAL128 && e->type == TLI_PARQUET_FIXED) {
+        TLI_FILL(wide, (uint8_t)v.data[0] & 0x80 ? 0xff : 0, sizeof wide);
+        for (i = 0; i < v.size; i++) /* big-endian */
+            wide[TLI_BIG_ENDIAN ? 16 - v.size + i : v.size - 1 - i] = (uint8_t)v.data[i];
+        tli_build_fixed(n, wide);
+    } else if (n->type.id == TL_TYPE_DECIMAL128) {
+        tli_take_widen(wide, v.size == 4 ? (int32_t)tli_bits_le32(v.data) : (int64_t)tli_bits_le64(v.data));
+        tli_build_fixed(n, wide);
+    } else if (v.size == 4) {
+        tli_build_32(n, tli_bits_le32(v.data));
+    } else {
+        tli_build_64(n, tli_bits_le64(v.data));
+    }
+}
+
+TLI_FN tl_status tli_parquetread_build(tli_parquetread *r, const struct ArrowSchema *schema, const tl_limits *limits,
+                                       struct ArrowArray **out)
+{
+    tli_build_tree *b = NULL;
+    uint64_t row;
+    uint32_t i;
+    int fill;
+    tl_status st = tli_build_begin(r->store, schema, limits, &b, r->err);
+    for (fill = 0; st == TL_OK && fill < 2; fill++) {
+        for (i = 0; i < r->count; i++)
+            for (row = 0; row < r->rows; row++) {
+                tli_build_node *n = &b->nodes[i + 1];
+                tl_span v = r->cells[i][row];
+                if (v.data == NULL && fill)
+                    tli_build_null(n);
+                else if (v.data == NULL)
+                    tli_build_count_null(n);
+                else if (fill)
+                    tli_parquetread_put(n, &r->columns[i], v);
+                else if (tli_arrow_offset_width(n->layout) != 0)
+                    tli_build_count_bytes(n, v.size);
+                else
+                    tli_build_count(n);
+            }
+        for (row = 0; row < r->rows; row++) {
+            if (fill)
+                tli_build_end(b->nodes);
+            else
+                tli_build_count(b->nodes);
+        }
+        if (fill == 0)
+            st = tli_build_allocate(b, r->err);
+    }
+    return st == TL_OK ? tli_build_finish(b, out, r->err) : st;
+}
+
+TLI_FN tl_status tli_parquetread_footer(tli_parquetread *r, const tl_limits *limits, struct ArrowSchema **schema)
+{
+    tli_thrift_field f = tli_parquet_first();
+    const uint8_t *groups = NULL;
+    int64_t rows = -1;
+    tl_status st = TL_OK;
+    while (st == TL_OK && tli_thrift_next(&r->t, &f)) {
+        if (f.id == 2 && f.type == TLI_THRIFT_LIST) {
+            st = tli_parquetread_schema(r, limits, schema);
+            continue;
+        }
+        if (f.id == 4 && f.type == TLI_THRIFT_LIST)
+            groups = r->t.at;
+        if (f.id == 3)
+            rows = tli_thrift_int(&r->t, &f, -1);
+        else
+            tli_thrift_skip(&r->t, f.type);
+    }
+    if (st != TL_OK)
+        return st;
+    if (r->t.bad != NULL || r->columns == NULL || rows < 0 || groups == NULL)
+        return tli_parquetread_bad(r, r->t.bad != NULL ? r->t.bad : "the footer of a Parquet file is malformed");
+    if ((uint64_t)rows > limits->rows)
+        return tli_err(r->err, TL_LIMIT, "limits.rows", TL_NO_POSITION);
+    r->rows = (uint64_t)rows;
+    r->t.at = groups;
+    return tli_parquetread_groups(r);
+}
+
+/* The rows of a file and their schema, in the store; what only the reading needs goes to `scratch`. The file's bytes
+   are not needed any more. */
+TLI_FN tl_status tli_parquetread_rows(tli_store *store, tli_store *scratch, const void *bytes, size_t size,
+                                      const tl_compression *compression, const tl_limits *limits,
+                                      struct ArrowSchema **schema, struct ArrowArray **rows, tl_error *err)
+{
+    tli_parquetread r;
+    const uint8_t *end = (const uint8_t *)bytes + size;
+    uint32_t footer;
+    tl_status st;
+    TLI_FILL(&r, 0, sizeof r);
+    r.store = store;
+    r.scratch = scratch;
+    r.compression = compression;
+    r.bytes = (const uint8_t *)bytes;
+    r.err = err;
+    if (size < 12 || TLI_COMPARE(end - 4, "PAR1", 4) != 0)
+        return tli_parquetread_bad(&r, "not a Parquet file");
+    footer = tli_bits_le32(end - 8);
+    if (footer > size - 12)
+        return tli_parquetread_bad(&r, "the footer of a Parquet file is longer than the file");
+    r.size = size - 8 - footer;
+    r.t.at = r.bytes + r.size;
+    r.t.end = end - 8;
+    st = tli_parquetread_footer(&r, limits, schema);
+    return st == TL_OK ? tli_parquetread_build(&r, *schema, limits, rows) : st;
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>indexplan: what a change makes of the last-value index: rows, in a file of their own or in the base's; or none, and
+   why. As Timelake does it, but that a compaction and new properties keep the rows at hand. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+typedef struct tli_indexplan {
+    tl_span path;               /* of an index that is there already; absent: it is made, or there is none */
+    uint8_t made;               /* a file is to be written of the rows */
+    tli_store *store;           /* of the rows; NULL: they are not known */
+    struct ArrowSchema *schema;
+    struct ArrowArray *rows;
+    tl_error why;               /* there is none; TL_OK: there is, or the change says so */
+} tli_indexplan;
+
+TLI_FN void tli_indexplan_end(tli_indexplan *x)
+{
+    tli_mem_store_drop(x->store);
+    TLI_FILL(x, 0, sizeof *x);
+}
+
+/* Does the change make new rows of the base's? */
+TLI_FN int tli_indexplan_extends(const tl_change *change, const tl_metadata *base)
+{
+    return base->last_value_index.data != NULL
+           && ((change->kind == TL_CHANGE_APPEND && change->newest != NULL)
+               || (change->kind == TL_CHANGE_DELETE && change->cutoff != NULL));
+}
+
+/* Are the base's rows at hand? They are not opened for that. */
+TLI_FN int tli_indexplan_at_hand(tl_table *base)
+{
+    tl_section *section;
+    return base->metadata.last_value_index.data != NULL && tl_head_last_values(&base->head, &section, NULL) == TL_OK;
+}
+
+/* ---- rows that had to be read from an index file ---- */
+
+typedef struct tli_indexplan_file {
+    tli_store *store; /* of what this library read; NULL: the caller's codec did */
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    const struct ArrowArray *batch;
+    tl_rows rows;
+} tli_indexplan_file;
+
+TLI_FN void tli_indexplan_close(tli_indexplan_file *file, const tl_allocator *allocator)
+{
+    if (file == NULL)
+        return;
+    if (file->array.release != NULL)
+        file->array.release(&file->array);
+    if (file->schema.release != NULL)
+        file->schema.release(&file->schema);
+    tli_mem_store_drop(file->store);
+    tli_mem_delete(allocator, file, sizeof *file);
+}
+
+TLI_FN tl_status tli_indexplan_parquet(tli_indexplan_file *file, const void *bytes, size_t size,
+                                       const tl_compression *compression, const tl_limits *limits,
+                                       const tl_allocator *allocator, tl_error *err)
+{
+    tli_store *scratch = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    struct ArrowSchema *schema = NULL;
+    struct ArrowArray *rows = NULL;
+    tl_status st = scratch == NULL ? err->status : TL_OK;
+    if (st == TL_OK)
+        file->store = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    if (st == TL_OK && file->store == NULL)
+        st = err->status;
+    if (st == TL_OK)
+        st = tli_parquetread_rows(file->store, scratch, bytes, size, compression, limits, &schema, &rows, err);
+    tli_mem_store_drop(scratch);
+    file->rows.schema = schema;
+    file->batch = rows;
+    return st;
+}
+
+/* Decodes a file, by the caller's codec if it has one for that. NULL: it cannot be, or memory is short. */
+TLI_FN tli_indexplan_file *tli_indexplan_decode(const tl_index_codec *codec, const void *bytes, size_t size,
+                                                const tl_compression *compression, const tl_limits *limits,
+                                                const tl_allocator *allocator, tl_error *err)
+{
+    tli_indexplan_file *file = (tli_indexplan_file *)tli_mem_new(allocator, sizeof *file);
+    tl_status st;
+    if (file == NULL) {
+        (void)tli_mem_failed(allocator, err);
+        return NULL;
+    }
+    TLI_FILL(file, 0, sizeof *file);
+    if (codec->decode != NULL) {
+        st = codec->decode(codec->context, &file->schema, &file->array, bytes, size, err);
+        file->batch = &file->array;
+        file->rows.schema = &file->schema;
+    } else {
+        st = tli_indexplan_parquet(file, bytes, size, compression, limits, allocator, err);
+    }
+    file->rows.batches = &file->batch;
+    file->rows.count = 1;
+    if (st == TL_OK)
+        return file;
+    tli_indexplan_close(file, allocator);
+    return NULL;
+}
+
+/* ---- rows ---- */
+
+/* The base's rows, opened, in memory of `scratch`. */
+TLI_FN tl_status tli_indexplan_open(tl_table *base, tli_store *scratch, tl_rows *rows, tl_error *err)
+{
+    tl_section *section = NULL;
+    struct ArrowArray *arrays;
+    const struct ArrowArray **batches;
+    const void **none;
+    int32_t i;
+    tl_status st = tl_head_last_values(&base->head, &section, err);
+    if (st == TL_OK)
+        st = tl_section_open(section, err);
+    if (st != TL_OK)
+        return st;
+    arrays = (struct ArrowArray *)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1, sizeof *arrays, err);
+    batches = (const struct ArrowArray **)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1,
+                                                             sizeof *batches, err);
+    none = (const void **)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1, sizeof *none, err);
+    if (arrays == NULL || batches == NULL || none == NULL)
+        return err->status;
+    for (i = 0; i < section->batch_count; i++) {
+        tli_doc_batch_array(section, i, &arrays[i], &none[i]);
+        batches[i] = &arrays[i];
+    }
+    rows->schema = section->schema;
+    rows->batches = batches;
+    rows->count = (size_t)section->batch_count;
+    return TL_OK;
+}
+
+/* Nothing but a lack of memory, and rows of the caller's that do not fit, keeps a change from being committed. */
+TLI_FN int tli_indexplan_fatal(tl_status st)
+{
+    return st == TL_NO_MEMORY || st == TL_BLOCK_FULL || st == TL_MISUSE;
+}
+
+TLI_FN tl_status tli_indexplan_none(tli_indexplan *x, const char *text)
+{
+    (void)tli_err(&x->why, TL_ABSENT, text, TL_NO_POSITION);
+    return TL_OK;
+}
+
+/* Makes the rows. Whatever keeps that from being done is why there are none. */
+TLI_FN tl_status tli_indexplan_merge(tli_indexplan *x, const tl_change *change, tl_table *base, const tl_rows *rows,
+                                     const tl_limits *limits, const tl_allocator *allocator, tl_error *err)
+{
+    int64_t since = change->kind == TL_CHANGE_DELETE && change->cutoff != NULL ? *change->cutoff : TLI_LASTVALUE_ALWAYS;
+    int extends = change->kind == TL_CHANGE_APPEND || change->kind == TL_CHANGE_INDEX;
+    tl_status st;
+    x->store = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    if (x->store == NULL)
+        return err->status;
+    st = tli_lastvalue_merge(x->store, &base->metadata, rows, extends ? change->newest : NULL, since, limits,
+                             &x->schema, &x->rows, err);
+    if (st == TL_OK)
+        return TL_OK;
+    tli_indexplan_end(x);
+    if (tli_indexplan_fatal(st))
+        return st;
+    x->why = *err;
+    return TL_OK;
+}
+
+/* The rows that the change goes on from: those of the base, when they are at hand or were read from the index file. */
+TLI_FN tl_status tli_indexplan_from(tli_indexplan *x, const tl_change *change, tl_table *base, const tl_rows *read,
+                                    const tl_limits *limits, const tl_allocator *allocator, tl_error *err)
+{
+    tli_store *scratch = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    tl_rows rows;
+    tl_status st = scratch == NULL ? err->status : TL_OK;
+    if (st == TL_OK && read != NULL)
+        rows = *read;
+    else if (st == TL_OK)
+        st = tli_indexplan_open(base, scratch, &rows, err);
+    if (st == TL_OK)
+        st = tli_indexplan_merge(x, change, base, &rows, limits, allocator, err);
+    else if (!tli_indexplan_fatal(st)) {
+        x->why = *err;
+        st = TL_OK;
+    }
+    tli_mem_store_drop(scratch);
+    return st;
+}
+
+/* Plans the index of a change on top of a base; `total` is 0 when that has no rows. `read`: the base's rows, when they
+   had to be read; NULL: they had not, or could not be, for the reason x->why. Fails when memory does, and for `newest`
+   rows that do not fit the table. */
+TLI_FN tl_status tli_indexplan_make(tli_indexplan *x, const tl_change *change, tl_table *base, uint64_t total,
+                                    const tl_rows *read, const tl_limits *limits, const tl_allocator *allocator,
+                                    tl_error *err)
+{
+    const tl_metadata *m = &base->metadata;
+    int has = m->last_value_index.data != NULL, extends = tli_indexplan_extends(change, m);
+    int known = has && (read != NULL || tli_indexplan_at_hand(base));
+    tl_error unread = x->why;
+    tl_status st;
+    TLI_FILL(x, 0, sizeof *x);
+    if (change->kind == TL_CHANGE_INDEX || (change->kind == TL_CHANGE_APPEND && !has && change->newest != NULL)) {
+        if (change->kind == TL_CHANGE_APPEND && total != 0)
+            return tli_indexplan_none(x, "the table has rows, but no last-value index to go on from");
+        st = change->newest != NULL ? tli_indexplan_merge(x, change, base, NULL, limits, allocator, err) : TL_OK;
+        x->path = change->index.file.path;
+        x->made = x->store != NULL && x->path.data == NULL;
+        if (x->path.data != NULL)
+            TLI_FILL(&x->why, 0, sizeof x->why);
+        return st;
+    }
+    if (change->kind == TL_CHANGE_APPEND && !extends)
+        return tli_indexplan_none(x, "the newest rows of the files added are not known");
+    x->why = unread;
+    if (extends && !known && unread.status != TL_OK)
+        return TL_OK;
+    if (extends && !known)
+        return tli_indexplan_none(x, "the rows of the version before are neither in its head nor could they be read");
+    st = known ? tli_indexplan_from(x, change, base, read, limits, allocator, err) : TL_OK;
+    x->made = extends && x->store != NULL;
+    if (x->made)
+        TLI_FILL(&x->why, 0, sizeof x->why);
+    if (extends)
+        return st;
+    x->path = m->last_value_index;
+    TLI_FILL(&x->why, 0, sizeof x->why); /* it goes on, though its rows cannot be had */
+    if (!has && change->kind < TL_CHANGE_INDEX)
+        return tli_indexplan_none(x, "the version before has no last-value index");
+    return st;
+}
+#endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
+
+/* >>commitplan: from a base version and a change to the objects of the next version. Pure: what has to be read is told
+   (the manifest list, manifests), what has to be written comes out: manifests, their list, the metadata, and the
+   version itself, ready to be used once the metadata is in. Whatever can fail fails before anything is uploaded. */
+#if !defined(TIMELAKE_NO_LAKE) && !defined(TIMELAKE_NO_COMMIT)
+
+#define TLI_COMMITPLAN_MANIFESTS 8u /* past so many they are merged */
+#define TLI_COMMITPLAN_BATCH "timelake.batch-id"
+#define TLI_COMMITPLAN_INDEX "timelake.last-value-index"
+
+/* An object to be uploaded. */
+typedef struct tli_commitplan_object {
+    tl_span key; /* absent: this attempt needs none */
+    tl_buffer bytes;
+} tli_commitplan_object;
+
+enum {
+    TLI_COMMITPLAN_ADDED, TLI_COMMITPLAN_MERGED, TLI_COMMITPLAN_DELETED, TLI_COMMITPLAN_LIST,
+    TLI_COMMITPLAN_LAST_VALUES, TLI_COMMITPLAN_OBJECTS
+};
+
+/* Paths, found by their hash. */
+typedef struct tli_commitplan_set {
+    const tl_span *paths;
+    size_t *slots;  /* index of a path plus 1 */
+    uint64_t seed;  /* nobody can choose paths that collide */
+    uint8_t *found; /* 1: in the base, 2: in a manifest that is written anew */
+    size_t mask, count, left; /* `left` are not found yet */
+} tli_commitplan_set;
+
+typedef struct tli_commitplan {
+    const tl_change *change;
+    tl_table *base; /* NULL: create */
+    tl_span location;
+    tl_limits limits;
+    tl_allocator allocator;
+    tli_rand *random;
+    int64_t now;
+    tli_store *store;             /* of this attempt: keys, small arrays */
+    const tli_iceberg_list *list; /* the base's manifests; NULL: none, or not read */
+    uint32_t *picked;             /* manifests that are to be read: rewritten, or merged */
+    size_t *ends;                 /* entries read up to the end of each */
+    uint8_t *rewritten;           /* of the list's manifests */
+    uint32_t picked_count, read_count;
+    tli_iceberg_files files;      /* entries of those that were read */
+    tli_commitplan_set removed;
+    uint8_t *gone;                /* of each live file: it is removed; NULL: none is */
+    uint64_t removed_files, removed_records, removed_size;
+    int64_t highest;              /* data sequence number among the removed */
+    uint8_t duplicate;            /* the batch id is in already: nothing to do */
+    uint64_t version;             /* of what is planned */
+    int64_t snapshot_id, sequence_number, timestamp;
+    tli_commitplan_object objects[TLI_COMMITPLAN_OBJECTS];
+    tl_buffer metadata;
+    tl_index_codec codec;         /* of index files */
+    const tl_rows *index_rows;    /* the base's, when they were read from its index file */
+    tli_indexplan index;
+    tl_table *table;              /* the new version */
+    tl_error *err;
+} tli_commitplan;
+
+TLI_FN void tli_commitplan_end(tli_commitplan *p)
+{
+    size_t i;
+    for (i = 0; i < TLI_COMMITPLAN_OBJECTS; i++)
+        tl_buffer_free(&p->objects[i].bytes);
+    tl_buffer_free(&p->metadata);
+    tli_indexplan_end(&p->index);
+    tl_table_drop(p->table);
+    if (p->files.store != NULL)
+        tli_iceberg_end(&p->files);
+    tli_mem_store_drop(p->store);
+    TLI_FILL(p, 0, sizeof *p);
+}
+
+TLI_FN tl_status tli_commitplan_refuse(tli_commitplan *p, tl_status status, const char *text)
+{
+    return tli_err(p->err, status, text, TL_NO_POSITION);
+}
+
+/* ---- what may be changed, and how ---- */
+
+/* Refused before anything is uploaded: what this library cannot write. */
+TLI_FN tl_status tli_commitplan_may_write(tli_commitplan *p)
+{
+    const tl_metadata *m = &p->base->metadata;
+    tl_status st = tl_contract_may_write(&m->contract, p->err);
+    if (st != TL_OK)
+        return st;
+    if (m->format_version != 2)
+        return tli_commitplan_refuse(p, TL_UNSUPPORTED, "only tables of Iceberg format 2 are written");
+    if (m->partitioned && m->transform != TL_TRANSFORM_HOUR && m->transform != TL_TRANSFORM_DAY
+        && m->transform != TL_TRANSFORM_MONTH)
+        return tli_commitplan_refuse(p, TL_UNSUPPORTED, "a partition spec that is neither hour, day nor month");
+    if (m->has_snapshot && m->manifest_list.data == NULL)
+        return tli_commitplan_refuse(p, TL_UNSUPPORTED, "a snapshot without a manifest list");
+    if (p->change->kind != TL_CHANGE_PROPERTIES && !p->base->has_files)
+        return tli_commitplan_refuse(p, TL_MISUSE, "the base was loaded without its files");
+    return TL_OK;
+}
+
+/* Is the entry's name one that the commit itself writes into a summary? */
+TLI_FN int tli_commitplan_reserved(tl_span key)
+{
+    static const char *const starts[] = {"operation", "added-", "deleted-", "removed-", "total-", TLI_COMMITPLAN_BATCH,
+                                         TLI_COMMITPLAN_INDEX};
+    size_t i;
+    for (i = 0; i < TLI_COUNT(starts); i++) {
+        tl_span s = tl_text(starts[i]);
+        if (key.size >= s.size && TLI_COMPARE(key.data, s.data, s.size) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+TLI_FN int tli_commitplan_is_text(tl_span s)
+{
+    return s.data != NULL && tli_text_utf8(s.data, s.size) == s.size;
+}
+
+TLI_FN tl_status tli_commitplan_check_properties(tli_commitplan *p)
+{
+    const tl_change *c = p->change;
+    int of_table = c->kind == TL_CHANGE_PROPERTIES || c->kind == TL_CHANGE_CREATE;
+    size_t i;
+    for (i = 0; i < c->property_count; i++) {
+        const tl_property *e = &c->properties[i];
+        int unset = e->value.data == NULL && c->kind == TL_CHANGE_PROPERTIES;
+        if (!tli_commitplan_is_text(e->key) || (!unset && !tli_commitplan_is_text(e->value)))
+            return tli_commitplan_refuse(p, TL_MISUSE, "a property that is no text");
+        if (!of_table && tli_commitplan_reserved(e->key))
+            return tli_commitplan_refuse(p, TL_MISUSE, "a summary entry that the commit itself writes");
+    }
+    if ((c->newest != NULL && c->kind != TL_CHANGE_APPEND && c->kind != TL_CHANGE_INDEX)
+        || (c->cutoff != NULL && c->kind != TL_CHANGE_DELETE))
+        return tli_commitplan_refuse(p, TL_MISUSE, "newest rows, or a cutoff, of a change that takes none");
+    if (c->batch_id.data != NULL && (c->kind != TL_CHANGE_APPEND || !tli_commitplan_is_text(c->batch_id)))
+        return tli_commitplan_refuse(p, TL_MISUSE, "a batch id of something that is no append, or that is no text");
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_commitplan_check_added(tli_commitplan *p, const tl_data_file *d)
+{
+    const tl_file *f = &d->file;
+    if (!tli_commitplan_is_text(f->path) || f->path.size == 0 || f->size > INT64_MAX || f->records > INT64_MAX)
+        return tli_commitplan_refuse(p, TL_MISUSE, "a data file without a path, or of an impossible size");
+    if ((f->has_partition != 0) != (p->base->metadata.partitioned != 0))
+        return tli_commitplan_refuse(p, TL_MISUSE,
+                                     "a data file has a partition value in a partitioned table, and there alone");
+    if (d->body.data != NULL && d->body.size != f->size)
+        return tli_commitplan_refuse(p, TL_MISUSE, "a data file whose body is not as long as its size says");
+    return TL_OK;
+}
+
+/* Added and removed files as the kind of change takes them. */
+TLI_FN tl_status tli_commitplan_check(tli_commitplan *p)
+{
+    static const struct {
+        uint8_t adds, removes; /* 0: must not, 1: must */
+    } kinds[] = {{1, 0}, {1, 1}, {0, 1}, {0, 0}, {0, 0}, {0, 0}};
+    const tl_change *c = p->change;
+    tl_status st;
+    size_t i;
+    if ((unsigned)c->kind > TL_CHANGE_CREATE || (c->added_count != 0) != kinds[c->kind].adds
+        || (c->removed_count != 0) != kinds[c->kind].removes || (c->kind == TL_CHANGE_CREATE) != (p->base == NULL))
+        return tli_commitplan_refuse(p, TL_MISUSE, "a change without the files it is about, or with others");
+    st = tli_commitplan_check_properties(p);
+    if (st == TL_OK && p->base != NULL)
+        st = tli_commitplan_may_write(p);
+    for (i = 0; i < c->added_count && st == TL_OK; i++)
+        st = tli_commitplan_check_added(p, &c->added[i]);
+    return st;
+}
+
+/* Is a batch id in the summary of a snapshot? */
+TLI_FN int tli_commitplan_has_batch(const tl_metadata *m, const tl_json_node *snapshot, tl_span id)
+{
+    tl_span value;
+    const tl_json_node *summary = tl_json_member(&m->json, snapshot, tl_text("summary"));
+    const tl_json_node *node = tl_json_member(&m->json, summary, tl_text(TLI_COMMITPLAN_BATCH));
+    return node != NULL && tl_json_string(&m->json, node, &value, NULL) == TL_OK && tl_span_equal(value, id);
+}
+
+/* Looks for the batch id in the current snapshot and its ancestors, as far as the metadata knows them. */
+TLI_FN tl_status tli_commitplan_find_batch(tli_commitplan *p)
+{
+    const tl_metadata *m = &p->base->metadata;
+    const tl_json_node *list = tl_json_member(&m->json, m->json.root, tl_text("snapshots")), *s = m->snapshot;
+    uint32_t steps = list == NULL ? 0 : list->count;
+    int64_t parent;
+    tl_status st = TL_OK;
+    for (; s != NULL && st == TL_OK && !p->duplicate; steps--) {
+        p->duplicate = (uint8_t)tli_commitplan_has_batch(m, s, p->change->batch_id);
+        st = tli_metadata_int(m, s, "parent-snapshot-id", -1, &parent, p->err);
+        if (steps == 0 || st != TL_OK || parent == -1)
+            break;
+        st = tli_metadata_by_id(m, list, "snapshot-id", parent, &s, p->err);
+    }
+    return st;
+}
+
+/* ---- sets of paths ---- */
+
+TLI_FN tl_status tli_commitplan_gather(tli_commitplan *p, tli_commitplan_set *set, const tl_span *paths, size_t count)
+{
+    size_t i, slots = 4;
+    TLI_FILL(set, 0, sizeof *set);
+    while (slots / 2 < count)
+        slots *= 2;
+    set->paths = paths;
+    set->mask = slots - 1;
+    set->count = set->left = count;
+    set->seed = tli_hash_xxh64(p->random, sizeof *p->random, 0);
+    set->slots = (size_t *)tli_mem_take_array(p->store, slots, sizeof *set->slots, p->err);
+    set->found = (uint8_t *)tli_mem_take_array(p->store, count + 1, 1, p->err);
+    if (set->slots == NULL || set->found == NULL)
+        return p->err->status;
+    for (i = 0; i < count; i++) {
+        size_t at = (size_t)tli_hash_xxh64(paths[i].data, paths[i].size, set->seed) & set->mask;
+        while (set->slots[at] != 0) {
+            if (tl_span_equal(paths[set->slots[at] - 1], paths[i]))
+                return tli_commitplan_refuse(p, TL_MISUSE, "a file stands twice in a change");
+            at = (at + 1) & set->mask;
+        }
+        set->slots[at] = i + 1;
+    }
+    return TL_OK;
+}
+
+/* Notes that a path, which may stand in a table several times, was found at this stage. */
+TLI_FN void tli_commitplan_found(tli_commitplan_set *set, size_t at, uint8_t stage)
+{
+    set->left -= set->found[at - 1] != stage;
+    set->found[at - 1] = stage;
+}
+
+/* The index of a path plus 1, or 0. */
+TLI_FN size_t tli_commitplan_find(const tli_commitplan_set *set, tl_span path)
+{
+    size_t at;
+    if (set->count == 0)
+        return 0;
+    at = (size_t)tli_hash_xxh64(path.data, path.size, set->seed) & set->mask;
+    while (set->slots[at] != 0 && !tl_span_equal(set->paths[set->slots[at] - 1], path))
+        at = (at + 1) & set->mask;
+    return set->slots[at];
+}
+
+/* No file may be added that is live already, or twice. */
+TLI_FN tl_status tli_commitplan_check_new(tli_commitplan *p, const struct tli_grow *grow, const tl_files *live)
+{
+    const tl_change *c = p->change;
+    tli_commitplan_set added;
+    tl_span *paths;
+    tl_status st;
+    size_t i;
+    if (c->added_count == 0)
+        return TL_OK;
+    paths = (tl_span *)tli_mem_take_array(p->store, c->added_count, sizeof *paths, p->err);
+    if (paths == NULL)
+        return p->err->status;
+    for (i = 0; i < c->added_count; i++)
+        paths[i] = c->added[i].file.path;
+    st = tli_commitplan_gather(p, &added, paths, c->added_count);
+    for (i = 0; i < c->added_count && st == TL_OK; i++)
+        if (tli_grow_find(grow, live, paths[i]) < live->count)
+            st = tli_commitplan_refuse(p, TL_EXISTS, "a file that is added is in the table already");
+    return st;
+}
+
+/* ---- the beginning ---- */
+
+TLI_FN tl_status tli_commitplan_ids(tli_commitplan *p)
+{
+    const tl_metadata *m;
+    const tl_json_node *taken = NULL;
+    tl_status st = TL_OK;
+    if (p->base == NULL) {
+        p->version = 1;
+        p->timestamp = p->now;
+        return TL_OK;
+    }
+    m = &p->base->metadata;
+    p->version = p->base->version + 1;
+    p->timestamp = TLI_MAX(p->now, m->last_updated_ms);
+    if (m->last_sequence_number < 0 || m->last_sequence_number == INT64_MAX || p->version >= UINT64_MAX - 1)
+        return tli_commitplan_refuse(p, TL_CORRUPT, "a sequence number or version without a successor");
+    p->sequence_number = m->last_sequence_number + 1;
+    do {
+        p->snapshot_id = tli_rand_id(p->random);
+        st = tli_metadata_by_id(m, tl_json_member(&m->json, m->json.root, tl_text("snapshots")), "snapshot-id",
+                                p->snapshot_id, &taken, p->err);
+    } while (st == TL_OK && taken != NULL);
+    return st;
+}
+
+/* Files to be removed, as the base knows them: what is not there is a conflict. */
+TLI_FN tl_status tli_commitplan_base_files(tli_commitplan *p)
+{
+    const tl_change *c = p->change;
+    struct tli_grow *grow;
+    tl_files live;
+    tl_columns columns;
+    tl_file f;
+    size_t i, at;
+    tl_status st = tli_commitplan_gather(p, &p->removed, c->removed, c->removed_count);
+    if (st == TL_OK && p->base->has_files)
+        st = tli_grow_of(&p->base->head, &live, &columns, &grow, p->err);
+    if (st != TL_OK || !p->base->has_files)
+        return st;
+    if (c->removed_count != 0) {
+        p->gone = (uint8_t *)tli_mem_take_array(p->store, (uint64_t)live.count + 1, 1, p->err);
+        if (p->gone == NULL)
+            return p->err->status;
+    }
+    for (i = 0; i < live.count && c->removed_count != 0; i++) {
+        tl_files_get(&live, i, &f);
+        at = tli_commitplan_find(&p->removed, f.path);
+        if (at == 0)
+            continue;
+        p->gone[i] = 1;
+        tli_commitplan_found(&p->removed, at, 1);
+        p->removed_files++;
+        p->removed_records += f.records;
+        p->removed_size += f.size;
+        p->highest = TLI_MAX(p->highest, f.sequence_number);
+    }
+    if (p->removed.left != 0)
+        return tli_commitplan_refuse(p, TL_CONFLICT, "a file that is to be removed is not in the table any more");
+    return tli_commitplan_check_new(p, grow, &live);
+}
+
+/* Begins an attempt. What the arguments point at stays until tli_commitplan_end, which is called after a failure too.
+   p->duplicate: nothing is to be done. Snapshot kinds need p->list next, when the base has a snapshot. */
+TLI_FN tl_status tli_commitplan_begin(tli_commitplan *p, const tl_change *change, tl_table *base, tl_span location,
+                                      tli_rand *random, int64_t now, const tl_limits *limits,
+                                      const tl_allocator *allocator, tl_error *err)
+{
+    tl_status st;
+    size_t i;
+    TLI_FILL(p, 0, sizeof *p);
+    p->change = change;
+    p->base = base;
+    p->location = base != NULL ? base->location : location;
+    p->random = random;
+    p->now = now;
+    p->limits = *limits;
+    p->allocator = *allocator;
+    p->err = err;
+    p->metadata.allocator = *allocator;
+    for (i = 0; i < TLI_COMMITPLAN_OBJECTS; i++)
+        p->objects[i].bytes.allocator = *allocator;
+    p->store = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    if (p->store == NULL)
+        return err->status;
+    st = tli_commitplan_check(p);
+    if (st == TL_OK && change->batch_id.data != NULL)
+        st = tli_commitplan_find_batch(p);
+    if (st != TL_OK || p->duplicate)
+        return st;
+    st = tli_commitplan_ids(p);
+    if (st == TL_OK && base != NULL && change->kind != TL_CHANGE_PROPERTIES)
+        st = tli_commitplan_base_files(p);
+    if (st == TL_OK && base != NULL)
+        p->list = base->manifests;
+    return st;
+}
+
+/* Does the change make a snapshot? */
+TLI_FN int tli_commitplan_snapshots(const tli_commitplan *p)
+{
+    return p->change->kind < TL_CHANGE_PROPERTIES;
+}
+
+/* Must the base's manifest list be read first? */
+TLI_FN int tli_commitplan_wants_list(const tli_commitplan *p)
+{
+    return tli_commitplan_snapshots(p) && p->base->metadata.has_snapshot && p->list == NULL;
+}
+
+/* Must the base's index file be read? */
+TLI_FN int tli_commitplan_wants_index(const tli_commitplan *p)
+{
+    return tli_commitplan_snapshots(p) && tli_indexplan_extends(p->change, &p->base->metadata)
+           && !tli_indexplan_at_hand(p->base);
+}
+
+/* ---- which manifests are read ---- */
+
+/* May a manifest hold a file that is to be removed? Both numbers of a file lie within its manifest's. */
+TLI_FN int tli_commitplan_may_hold(const tli_commitplan *p, const tli_iceberg_manifest *m, const tl_files *live)
+{
+    size_t i;
+    tl_file f;
+    for (i = 0; i < live->count; i++) {
+        if (!p->gone[i])
+            continue;
+        tl_files_get(live, i, &f);
+        if (m->min_sequence_number <= f.sequence_number && f.file_sequence_number <= m->sequence_number)
+            return 1;
+    }
+    return 0;
+}
+
+/* With the list at hand: which manifests have to be read, none often enough. */
+TLI_FN tl_status tli_commitplan_pick(tli_commitplan *p)
+{
+    uint32_t i, count = p->list == NULL ? 0 : p->list->count;
+    int removes = p->change->removed_count != 0;
+    tl_files live;
+    tl_status st = removes ? tl_head_files(&p->base->head, &live, p->err) : TL_OK;
+    if (st == TL_OK)
+        st = tli_iceberg_begin(&p->files, &p->base->metadata, &p->limits, &p->allocator, p->err);
+    if (st != TL_OK)
+        return st;
+    p->picked = (uint32_t *)tli_mem_take_array(p->store, (uint64_t)count + 1, sizeof *p->picked, p->err);
+    p->ends = (size_t *)tli_mem_take_array(p->store, (uint64_t)count + 1, sizeof *p->ends, p->err);
+    p->rewritten = (uint8_t *)tli_mem_take_array(p->store, (uint64_t)count + 1, 1, p->err);
+    if (p->picked == NULL || p->ends == NULL || p->rewritten == NULL)
+        return p->err->status;
+    if (!removes && count + (p->change->added_count != 0) <= TLI_COMMITPLAN_MANIFESTS)
+        return TL_OK;
+    for (i = 0; i < count; i++) { /* one of another spec, or of which more is known than we write, stays as it is */
+        const tli_iceberg_manifest *m = &p->list->entries[i];
+        if (m->spec_id == p->base->metadata.default_spec_id && m->key_metadata.data == NULL
+            && (!removes || tli_commitplan_may_hold(p, m, &live)))
+            p->picked[p->picked_count++] = i;
+    }
+    if (!removes && p->picked_count < 2)
+        p->picked_count = 0;
+    return TL_OK;
+}
+
+/* Does a file of the entries [from, to) go? */
+TLI_FN int tli_commitplan_touches(const tli_commitplan *p, size_t from, size_t to)
+{
+    for (; from < to; from++)
+        if (tli_commitplan_find(&p->removed, p->files.files[from].path) != 0)
+            return 1;
+    return 0;
+}
+
+/* The next picked manifest was read. */
+TLI_FN tl_status tli_commitplan_read(tli_commitplan *p, const void *bytes, size_t size)
+{
+    uint32_t i = p->picked[p->read_count];
+    size_t from = p->files.file_count, lossy = p->files.lossy;
+    tl_status st = tli_iceberg_add(&p->files, &p->list->entries[i], bytes, size, p->err);
+    if (st != TL_OK)
+        return st;
+    p->rewritten[i] = (uint8_t)(p->change->removed_count == 0
+                                || tli_commitplan_touches(p, from, p->files.file_count));
+    if (p->rewritten[i] && p->files.lossy != lossy) {
+        if (p->change->removed_count != 0)
+            return tli_commitplan_refuse(p, TL_UNSUPPORTED, "a manifest that cannot be written anew without loss");
+        p->rewritten[i] = 0;
+    }
+    p->ends[p->read_count++] = p->files.file_count;
+    return TL_OK;
+}
+
+/* ---- manifests of the new snapshot ---- */
+
+/* "<location>/metadata/" + before + (id + "-") + a new uuid + after, in the plan's store. */
+TLI_FN tl_status tli_commitplan_name(tli_commitplan *p, tl_span *key, const char *before, int64_t id, const char *after)
+{
+    static const char folder[] = "/metadata/";
+    tl_span b = tl_text(before), a = tl_text(after);
+    char *at = (char *)tli_mem_take(p->store, p->location.size + sizeof folder + b.size + 24 + TLI_RAND_UUID + a.size,
+                                    p->err);
+    if (at == NULL)
+        return p->err->status;
+    key->data = at;
+    TLI_COPY(at, p->location.data, p->location.size);
+    at += p->location.size;
+    TLI_COPY(at, folder, sizeof folder - 1);
+    at += sizeof folder - 1;
+    TLI_COPY(at, b.data, b.size);
+    at += b.size;
+    if (id != 0) {
+        at += tli_number_i64(at, id);
+        *at++ = '-';
+    }
+    tli_rand_uuid(p->random, -1, at);
+    at += TLI_RAND_UUID;
+    TLI_COPY(at, a.data, a.size);
+    key->size = (size_t)(at + a.size - key->data);
+    return TL_OK;
+}
+
+TLI_FN void tli_commitplan_sync(tli_commitplan *p, uint8_t *sync)
+{
+    tli_bits_put_le64(sync, tli_rand_next(p->random));
+    tli_bits_put_le64(sync + 8, tli_rand_next(p->random));
+}
+
+TLI_FN tl_status tli_commitplan_manifest_begin(tli_commitplan *p, tli_manifest *m)
+{
+    uint8_t sync[16];
+    tli_commitplan_sync(p, sync);
+    return tli_manifest_begin(m, &p->base->metadata, p->snapshot_id, sync, &p->allocator, p->err);
+}
+
+/* Ends a manifest: with entries in it it is an object to upload, and an entry of the list; else it is gone. */
+TLI_FN tl_status tli_commitplan_manifest_end(tli_commitplan *p, tli_manifest *m, int which, const char *ending,
+                                             tli_iceberg_list *list, tl_status st)
+{
+    tli_commitplan_object *o = &p->objects[which];
+    tl_span key;
+    if (st == TL_OK)
+        st = tli_manifest_end(m);
+    if (st == TL_OK && m->entry.counts[0] + m->entry.counts[1] + m->entry.counts[2] != 0) {
+        st = tli_commitplan_name(p, &key, "", 0, ending);
+        if (st == TL_OK) {
+            m->entry.path = key;
+            st = tli_iceberg_carry(list, &m->entry, p->err);
+        }
+        if (st == TL_OK) {
+            o->key = key;
+            o->bytes = m->bytes;
+            TLI_FILL(&m->bytes, 0, sizeof m->bytes);
+        }
+    }
+    tli_manifest_free(m);
+    return st;
+}
+
+TLI_FN tl_status tli_commitplan_write_added(tli_commitplan *p, tli_iceberg_list *list)
+{
+    const tl_change *c = p->change;
+    tli_manifest m;
+    tl_status st = tli_commitplan_manifest_begin(p, &m);
+    size_t i;
+    for (i = 0; i < c->added_count && st == TL_OK; i++) {
+        tl_file f = c->added[i].file;
+        tli_manifest_entry e;
+        TLI_FILL(&e, 0, sizeof e);
+        e.status = TLI_MANIFEST_ADDED;
+        e.snapshot_id = p->snapshot_id;
+        e.numbered = c->kind == TL_CHANGE_REPLACE;
+        if (f.sequence_number == 0)
+            f.sequence_number = p->highest;
+        e.file = &f;
+        e.columns = c->added[i].columns;
+        e.column_count = c->added[i].column_count;
+        st = tli_manifest_add(&m, &e);
+    }
+    return tli_commitplan_manifest_end(p, &m, TLI_COMMITPLAN_ADDED, "-added-m.avro", list, st);
+}
+
+/* Of the manifests that were read: what stays (live != 0), or what goes. */
+TLI_FN tl_status tli_commitplan_rewrite(tli_commitplan *p, tli_iceberg_list *list, int live)
+{
+    const tli_iceberg_files *f = &p->files;
+    tli_manifest m;
+    tl_status st = tli_commitplan_manifest_begin(p, &m);
+    size_t i, at, column = 0;
+    uint32_t from = 0;
+    for (i = 0; i < f->file_count && st == TL_OK; i++) {
+        tli_manifest_entry e;
+        TLI_FILL(&e, 0, sizeof e);
+        e.columns = f->columns == NULL ? NULL : f->columns + column;
+        for (; column < f->column_count && f->columns[column].file == i; column++)
+            e.column_count++;
+        while (i >= p->ends[from])
+            from++;
+        at = tli_commitplan_find(&p->removed, f->files[i].path);
+        if (!p->rewritten[p->picked[from]] || (at == 0) != live)
+            continue;
+        e.status = live ? TLI_MANIFEST_EXISTING : TLI_MANIFEST_DELETED;
+        e.snapshot_id = live ? f->files[i].snapshot_id : p->snapshot_id;
+        e.numbered = e.kept = 1;
+        e.file = &f->files[i];
+        if (!live)
+            tli_commitplan_found(&p->removed, at, 2);
+        st = tli_manifest_add(&m, &e);
+    }
+    return tli_commitplan_manifest_end(p, &m, live ? TLI_COMMITPLAN_MERGED : TLI_COMMITPLAN_DELETED,
+                                       live ? "-merged-m.avro" : "-deleted-m.avro", list, st);
+}
+
+/* Split offsets were gathered in one array that moved as it grew. */
+TLI_FN void tli_commitplan_place_splits(tli_commitplan *p)
+{
+    size_t i, at = 0;
+    for (i = 0; i < p->files.file_count; i++) {
+        p->files.files[i].split_offsets = p->files.splits == NULL ? NULL : p->files.splits + at;
+        at += p->files.files[i].split_count;
+    }
+}
+
+/* The manifests and their list. */
+TLI_FN tl_status tli_commitplan_manifests(tli_commitplan *p, tli_iceberg_list *list)
+{
+    tli_commitplan_object *o = &p->objects[TLI_COMMITPLAN_LIST];
+    const tl_metadata *m = &p->base->metadata;
+    uint8_t sync[16];
+    uint32_t i;
+    tl_status st = p->change->added_count != 0 ? tli_commitplan_write_added(p, list) : TL_OK;
+    tli_commitplan_place_splits(p);
+    if (st == TL_OK && p->picked_count != 0)
+        st = tli_commitplan_rewrite(p, list, 1);
+    p->removed.left = p->change->removed_count;
+    if (st == TL_OK && p->change->removed_count != 0)
+        st = tli_commitplan_rewrite(p, list, 0);
+    if (st == TL_OK && p->removed.left != 0) /* the base has it, but in no manifest that may be rewritten */
+        return tli_commitplan_refuse(p, TL_UNSUPPORTED,
+                                     "a file that is to be removed is in a manifest of another partition spec");
+    for (i = 0; p->list != NULL && i < p->list->count && st == TL_OK; i++)
+        if (!p->rewritten[i])
+            st = tli_iceberg_carry(list, &p->list->entries[i], p->err);
+    if (st == TL_OK)
+        st = tli_commitplan_name(p, &o->key, "snap-", p->snapshot_id, ".avro");
+    tli_commitplan_sync(p, sync);
+    for (i = 0; i < list->count; i++) { /* the numbers that the commit gives */
+        tli_iceberg_manifest *e = &list->entries[i];
+        if (e->sequence_number == TLI_MANIFEST_UNASSIGNED)
+            e->sequence_number = p->sequence_number;
+        if (e->min_sequence_number == TLI_MANIFEST_UNASSIGNED)
+            e->min_sequence_number = p->sequence_number;
+    }
+    if (st == TL_OK)
+        st = tli_manifest_list(&o->bytes, list->entries, list->count, p->snapshot_id,
+                               m->has_snapshot ? m->current_snapshot_id : -1, p->sequence_number, sync, p->err);
+    return st;
+}
+
+/* ---- the metadata ---- */
+
+/* A comma before every member but the first; then its name. */
+TLI_FN void tli_commitplan_member(tli_manifest_text *t, int *first, tl_span name)
+{
+    tli_newtable_put_text(t, *first ? "" : ",", name);
+    tli_manifest_put(t, ":");
+    *first = 0;
+}
+
+TLI_FN void tli_commitplan_entry(tli_manifest_text *t, int *first, tl_span key, tl_span value)
+{
+    tli_commitplan_member(t, first, key);
+    tli_newtable_put_text(t, "", value);
+}
+
+TLI_FN void tli_commitplan_count(tli_manifest_text *t, int *first, const char *key, uint64_t value)
+{
+    char digits[24];
+    tli_commitplan_entry(t, first, tl_text(key), tli_text_span(digits, tli_number_u64(digits, value)));
+}
+
+/* A total of the base's summary, 0 if it says none. */
+TLI_FN uint64_t tli_commitplan_total(const tli_commitplan *p, const tl_json_node *summary, const char *name)
+{
+    const tl_json *json = &p->base->metadata.json;
+    const tl_json_node *node = tl_json_member(json, summary, tl_text(name));
+    tl_span text;
+    uint64_t value = 0;
+    if (node != NULL && tl_json_string(json, node, &text, NULL) == TL_OK)
+        (void)tli_number_parse_u64(text.data, text.size, &value);
+    return value;
+}
+
+/* The counters: what was added and deleted when not 0, and the totals always. */
+TLI_FN void tli_commitplan_counters(const tli_commitplan *p, tli_manifest_text *t, int *first,
+                                    const tl_json_node *summary)
+{
+    static const char *const names[3][3] = {{"added-data-files", "deleted-data-files", "total-data-files"},
+                                            {"added-records", "deleted-records", "total-records"},
+                                            {"added-files-size", "removed-files-size", "total-files-size"}};
+    static const char *const none[] = {"total-delete-files", "total-position-deletes", "total-equality-deletes"};
+    uint64_t added[3] = {0, 0, 0}, gone[3];
+    size_t i;
+    for (i = 0; i < p->change->added_count; i++) {
+        added[0]++;
+        added[1] += p->change->added[i].file.records;
+        added[2] += p->change->added[i].file.size;
+    }
+    gone[0] = p->removed_files;
+    gone[1] = p->removed_records;
+    gone[2] = p->removed_size;
+    for (i = 0; i < 3; i++) {
+        uint64_t total = tli_commitplan_total(p, summary, names[i][2]) + added[i];
+        if (added[i] != 0)
+            tli_commitplan_count(t, first, names[i][0], added[i]);
+        if (gone[i] != 0)
+            tli_commitplan_count(t, first, names[i][1], gone[i]);
+        tli_commitplan_count(t, first, names[i][2], total > gone[i] ? total - gone[i] : 0);
+    }
+    for (i = 0; i < 3; i++)
+        tli_commitplan_count(t, first, none[i], 0);
+}
+
+/* Entries of the base's summary that stay in force unless the caller gives others. */
+TLI_FN void tli_commitplan_carried(const tli_commitplan *p, tli_manifest_text *t, int *first,
+                                   const tl_json_node *summary)
+{
+    static const char *const names[] = {"timelake.rollup-source-snapshot", "timelake.rollup-source-sequence"};
+    const tl_json *json = &p->base->metadata.json;
+    size_t i, k;
+    for (i = 0; i < TLI_COUNT(names); i++) {
+        const tl_json_node *node = tl_json_member(json, summary, tl_text(names[i]));
+        for (k = 0; k < p->change->property_count; k++)
+            if (tl_span_equal(p->change->properties[k].key, tl_text(names[i])))
+                node = NULL;
+        if (node == NULL)
+            continue;
+        tli_commitplan_member(t, first, tl_text(names[i]));
+        tli_newtable_put(t, tl_json_raw(json, node));
+    }
+}
+
+TLI_FN void tli_commitplan_summary(const tli_commitplan *p, tli_manifest_text *t)
+{
+    static const char *const operations[] = {"append", "replace", "delete", "replace"};
+    const tl_metadata *m = &p->base->metadata;
+    const tl_json_node *summary = tl_json_member(&m->json, m->snapshot, tl_text("summary"));
+    tl_span index = p->index.path;
+    int first = 1;
+    size_t i;
+    tli_manifest_put(t, "{");
+    tli_commitplan_entry(t, &first, tl_text("operation"), tl_text(operations[p->change->kind]));
+    for (i = 0; i < p->change->property_count; i++)
+        tli_commitplan_entry(t, &first, p->change->properties[i].key, p->change->properties[i].value);
+    if (p->change->batch_id.data != NULL)
+        tli_commitplan_entry(t, &first, tl_text(TLI_COMMITPLAN_BATCH), p->change->batch_id);
+    if (index.data != NULL)
+        tli_commitplan_entry(t, &first, tl_text(TLI_COMMITPLAN_INDEX), index);
+    tli_commitplan_counters(p, t, &first, summary);
+    tli_commitplan_carried(p, t, &first, summary);
+    tli_manifest_put(t, "}");
+}
+
+TLI_FN void tli_commitplan_snapshot(const tli_commitplan *p, tli_manifest_text *t)
+{
+    const tl_metadata *m = &p->base->metadata;
+    tli_newtable_put_number(t, "{\"snapshot-id\":", p->snapshot_id);
+    if (m->has_snapshot)
+        tli_newtable_put_number(t, ",\"parent-snapshot-id\":", m->current_snapshot_id);
+    tli_newtable_put_number(t, ",\"sequence-number\":", p->sequence_number);
+    tli_newtable_put_number(t, ",\"timestamp-ms\":", p->timestamp);
+    tli_newtable_put_text(t, ",\"manifest-list\":", p->objects[TLI_COMMITPLAN_LIST].key);
+    tli_manifest_put(t, ",\"summary\":");
+    tli_commitplan_summary(p, t);
+    tli_newtable_put_number(t, ",\"schema-id\":", m->current_schema_id);
+    tli_manifest_put(t, "}");
+}
+
+/* The entries of a list but for the first `skip`, and a comma behind them if there are any. */
+TLI_FN void tli_commitplan_put_list(tli_manifest_text *t, const tl_json *json, const tl_json_node *list, uint32_t skip)
+{
+    const tl_json_node *k = list == NULL || list->kind != TL_JSON_ARRAY ? NULL : tl_json_first(list);
+    for (; k != NULL; k = tl_json_next(list, k)) {
+        if (skip != 0) {
+            skip--;
+            continue;
+        }
+        tli_newtable_put(t, tl_json_raw(json, k));
+        tli_manifest_put(t, ",");
+    }
+}
+
+TLI_FN void tli_commitplan_log(const tli_commitplan *p, tli_manifest_text *t, const tl_json_node *log)
+{
+    const tl_metadata *m = &p->base->metadata;
+    uint32_t count = log != NULL && log->kind == TL_JSON_ARRAY ? log->count : 0;
+    uint32_t most = m->contract.previous_versions_max;
+    char *name = (char *)tli_mem_take(p->store, p->location.size + TLI_KEYS_ROOM, p->err);
+    if (name == NULL) {
+        t->status = p->err->status;
+        return;
+    }
+    tli_manifest_put(t, "[");
+    tli_commitplan_put_list(t, &m->json, log, count + 1 > most ? count + 1 - most : 0);
+    tli_newtable_put_text(t, "{\"metadata-file\":", tli_keys_version(name, p->location, p->base->version));
+    tli_newtable_put_number(t, ",\"timestamp-ms\":", m->last_updated_ms);
+    tli_manifest_put(t, "}]");
+}
+
+/* An object's members as they are, but for those called `name`. */
+TLI_FN void tli_commitplan_put_others(tli_manifest_text *t, int *first, const tl_json *json,
+                                      const tl_json_node *object, const char *name)
+{
+    const tl_json_node *k = object == NULL || object->kind != TL_JSON_OBJECT ? NULL : tl_json_first(object);
+    tl_span key;
+    for (; k != NULL; k = tl_json_next(object, k)) {
+        if (tl_json_string(json, k, &key, NULL) != TL_OK || tl_span_equal(key, tl_text(name)))
+            continue;
+        tli_manifest_put(t, *first ? "" : ",");
+        tli_newtable_put(t, tl_json_raw(json, k));
+        tli_manifest_put(t, ":");
+        tli_newtable_put(t, tl_json_raw(json, k + 1));
+        *first = 0;
+    }
+}
+
+/* refs.main names the new snapshot, its other members stay, as do the other refs. */
+TLI_FN void tli_commitplan_refs(const tli_commitplan *p, tli_manifest_text *t, const tl_json_node *refs)
+{
+    const tl_json *json = &p->base->metadata.json;
+    const tl_json_node *branch = tl_json_member(json, refs, tl_text("main"));
+    int first = 1, within = 1;
+    tli_manifest_put(t, "{");
+    tli_commitplan_put_others(t, &first, json, refs, "main");
+    tli_commitplan_member(t, &first, tl_text("main"));
+    tli_manifest_put(t, "{");
+    tli_commitplan_member(t, &within, tl_text("snapshot-id"));
+    tli_newtable_put_number(t, "", p->snapshot_id);
+    tli_commitplan_put_others(t, &within, json, branch, "snapshot-id");
+    if (tl_json_member(json, branch, tl_text("type")) == NULL)
+        tli_commitplan_entry(t, &within, tl_text("type"), tl_text("branch"));
+    tli_manifest_put(t, "}}");
+}
+
+/* What the change says of a property: its place plus 1, the last one when there are several. */
+TLI_FN size_t tli_commitplan_set_to(const tli_commitplan *p, tl_span key)
+{
+    size_t i = p->change->property_count;
+    while (i > 0 && !tl_span_equal(p->change->properties[i - 1].key, key))
+        i--;
+    return i;
+}
+
+TLI_FN void tli_commitplan_properties(const tli_commitplan *p, tli_manifest_text *t, const tl_json_node *old)
+{
+    const tl_json *json = &p->base->metadata.json;
+    const tl_json_node *k = old == NULL || old->kind != TL_JSON_OBJECT ? NULL : tl_json_first(old);
+    const tl_change *c = p->change;
+    tl_span key;
+    int first = 1;
+    size_t i;
+    tli_manifest_put(t, "{");
+    for (; k != NULL; k = tl_json_next(old, k)) {
+        if (tl_json_string(json, k, &key, NULL) != TL_OK || tli_commitplan_set_to(p, key) != 0)
+            continue;
+        tli_commitplan_member(t, &first, key);
+        tli_newtable_put(t, tl_json_raw(json, k + 1));
+    }
+    for (i = 0; i < c->property_count; i++)
+        if (c->properties[i].value.data != NULL && tli_commitplan_set_to(p, c->properties[i].key) == i + 1)
+            tli_commitplan_entry(t, &first, c->properties[i].key, c->properties[i].value);
+    tli_manifest_put(t, "}");
+}
+
+enum {
+    TLI_COMMITPLAN_UPDATED, TLI_COMMITPLAN_METADATA_LOG, TLI_COMMITPLAN_SEQUENCE, TLI_COMMITPLAN_CURRENT,
+    TLI_COMMITPLAN_SNAPSHOTS, TLI_COMMITPLAN_SNAPSHOT_LOG, TLI_COMMITPLAN_REFS, TLI_COMMITPLAN_PROPERTIES,
+    TLI_COMMITPLAN_MEMBERS
+};
+
+/* The new value of a member that the commit changes. `old` may be NULL. */
+TLI_FN void tli_commitplan_value(const tli_commitplan *p, tli_manifest_text *t, int which, const tl_json_node *old)
+{
+    const tl_json *json = &p->base->metadata.json;
+    switch (which) {
+    case TLI_COMMITPLAN_UPDATED:
+        tli_newtable_put_number(t, "", p->timestamp);
+        break;
+    case TLI_COMMITPLAN_METADATA_LOG:
+        tli_commitplan_log(p, t, old);
+        break;
+    case TLI_COMMITPLAN_SEQUENCE:
+        tli_newtable_put_number(t, "", p->sequence_number);
+        break;
+    case TLI_COMMITPLAN_CURRENT:
+        tli_newtable_put_number(t, "", p->snapshot_id);
+        break;
+    case TLI_COMMITPLAN_SNAPSHOTS:
+        tli_manifest_put(t, "[");
+        tli_commitplan_put_list(t, json, old, 0);
+        tli_commitplan_snapshot(p, t);
+        tli_manifest_put(t, "]");
+        break;
+    case TLI_COMMITPLAN_SNAPSHOT_LOG:
+        tli_manifest_put(t, "[");
+        tli_commitplan_put_list(t, json, old, 0);
+        tli_newtable_put_number(t, "{\"snapshot-id\":", p->snapshot_id);
+        tli_newtable_put_number(t, ",\"timestamp-ms\":", p->timestamp);
+        tli_manifest_put(t, "}]");
+        break;
+    case TLI_COMMITPLAN_REFS:
+        tli_commitplan_refs(p, t, old);
+        break;
+    default:
+        tli_commitplan_properties(p, t, old);
+        break;
+    }
+}
+
+/* The base's text with what changes: all else is kept as it stands there, in its order and to the digit. Of a key that
+   stands twice the last one counts; what is changed stands once. */
+TLI_FN tl_status tli_commitplan_update(tli_commitplan *p)
+{
+    static const char *const names[] = {"last-updated-ms", "metadata-log", "last-sequence-number",
+                                        "current-snapshot-id", "snapshots", "snapshot-log", "refs", "properties"};
+    const tl_json *json = &p->base->metadata.json;
+    const tl_json_node *k;
+    unsigned i, seen = 0, which = tli_commitplan_snapshots(p) ? (1u << TLI_COMMITPLAN_PROPERTIES) - 1
+        : 1u << TLI_COMMITPLAN_UPDATED | 1u << TLI_COMMITPLAN_METADATA_LOG | 1u << TLI_COMMITPLAN_PROPERTIES;
+    tli_manifest_text t;
+    tl_span key;
+    int first = 1;
+    t.out = &p->metadata;
+    t.status = TL_OK;
+    t.err = p->err;
+    tli_manifest_put(&t, "{");
+    for (k = tl_json_first(json->root); k != NULL; k = tl_json_next(json->root, k)) {
+        if (tl_json_string(json, k, &key, NULL) != TL_OK)
+            continue;
+        for (i = 0; i < TLI_COMMITPLAN_MEMBERS; i++)
+            if ((which >> i & 1) != 0 && tl_span_equal(key, tl_text(names[i])))
+                break;
+        if (i < TLI_COMMITPLAN_MEMBERS && tl_json_member(json, json->root, key) != k + 1)
+            continue;
+        tli_commitplan_member(&t, &first, key);
+        if (i == TLI_COMMITPLAN_MEMBERS) {
+            tli_newtable_put(&t, tl_json_raw(json, k + 1));
+            continue;
+        }
+        tli_commitplan_value(p, &t, (int)i, k + 1);
+        seen |= 1u << i;
+    }
+    for (i = 0; i < TLI_COMMITPLAN_MEMBERS; i++) {
+        if ((which & ~seen) >> i & 1) {
+            tli_commitplan_member(&t, &first, tl_text(names[i]));
+            tli_commitplan_value(p, &t, (int)i, NULL);
+        }
+    }
+    tli_manifest_put(&t, "}");
+    return t.status;
+}
+
+/* ---- the new version ---- */
+
+/* What is added, as the new head says it. */
+TLI_FN tl_status tli_commitplan_added(const tli_commitplan *p, tli_grow_change *g)
+{
+    const tl_change *c = p->change;
+    uint64_t statistics = 0;
+    tl_file *files;
+    tl_column *columns;
+    tl_footer *footers;
+    size_t i, k;
+    for (i = 0; i < c->added_count; i++)
+        statistics += c->added[i].column_count;
+    files = (tl_file *)tli_mem_take_array(p->store, (uint64_t)c->added_count + 1, sizeof *files, p->err);
+    columns = (tl_column *)tli_mem_take_array(p->store, statistics + 1, sizeof *columns, p->err);
+    footers = (tl_footer *)tli_mem_take_array(p->store, (uint64_t)c->added_count + 1, sizeof *footers, p->err);
+    if (files == NULL || columns == NULL || footers == NULL)
+        return p->err->status;
+    for (i = 0; i < c->added_count; i++) {
+        const tl_data_file *d = &c->added[i];
+        tl_file *f = &files[i];
+        *f = d->file;
+        f->snapshot_id = p->snapshot_id;
+        f->file_sequence_number = p->sequence_number;
+        if (c->kind != TL_CHANGE_REPLACE)
+            f->sequence_number = p->sequence_number;
+        else if (f->sequence_number == 0)
+            f->sequence_number = p->highest;
+        f->added = 1;
+        for (k = 0; k < d->column_count; k++) {
+            columns[g->column_count] = d->columns[k];
+            columns[g->column_count++].file = (uint32_t)i;
+        }
+        footers[g->footer_count].path = f->path;
+        footers[g->footer_count].footer = d->footer;
+        g->footer_count += d->footer.data != NULL;
+    }
+    g->files = files;
+    g->file_count = c->added_count;
+    g->columns = columns;
+    g->footers = footers;
+    return TL_OK;
+}
+
+/* The table version that the metadata makes: parsed from its very text, so that what cannot be read is not written. */
+TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
+{
+    tl_table *t = tli_table_new(&p->allocator, p->location, p->version);
+    tli_grow_change change;
+    uint32_t i;
+    tl_status st;
+    p->table = t;
+    if (t == NULL)
+        return tli_mem_failed(&p->allocator, p->err);
+    t->source = TL_FROM_COMMIT;
+    t->body = tli_mem_blob(&p->allocator, p->metadata.data, p->metadata.size, NULL, NULL, NULL, 0);
+    if (t->body == NULL)
+        return tli_mem_failed(&p->allocator, p->err);
+    st = tl_metadata_parse(&t->metadata, (const char *)t->body->data, t->body->size, &p->limits, &p->allocator, p->err);
+    if (st == TL_OK)
+        st = tl_contract_may_write(&t->metadata.contract, p->err);
+    t->memory = sizeof *t + t->body->size + t->metadata.json.memory;
+    if (st != TL_OK || (p->base != NULL && !p->base->has_files))
+        return st;
+    TLI_FILL(&change, 0, sizeof change);
+    change.metadata = tli_text_span(t->body->data, t->body->size);
+    change.gone = p->gone;
+    change.inline_bytes = t->metadata.contract.head_inline_bytes;
+    st = tli_commitplan_added(p, &change);
+    t->head.document.allocator = p->allocator;
+    t->head.version = p->version;
+    if (st == TL_OK)
+        st = tli_grow_document(&t->head, p->base == NULL ? NULL : &p->base->head, &change, p->err);
+    if (st != TL_OK)
+        return st;
+    t->has_files = 1;
+    t->memory += tli_mem_store_size(t->head.document.store);
+    for (i = 0; i < t->head.grow->count; i++)
+        t->memory += tli_mem_store_size(t->head.grow->parts[i]->store);
+    for (i = 0; i < t->head.grow->footers.count; i++)
+        t->memory += tli_mem_store_size(t->head.grow->footers.groups[i]->store);
+    return TL_OK;
+}
+
+/* Its index: the section is in the document whatever it costs, for the next commit to go on from; publishing knows the
+   budget. */
+TLI_FN tl_status tli_commitplan_add_index(tli_commitplan *p)
+{
+    const struct ArrowArray *rows = p->index.rows;
+    tl_status st;
+    if (p->index.store == NULL || !p->table->has_files)
+        return TL_OK;
+    st = tl_document_add(&p->table->head.document, tl_text("last_values"), p->index.schema, &rows, 1, p->err);
+    p->table->store = p->index.store;
+    p->table->memory += tli_mem_store_size(p->index.store);
+    p->index.store = NULL;
+    return st;
+}
+
+/* Writes the rows of a new index as a file. Rows that no file can be made of are no index. */
+TLI_FN tl_status tli_commitplan_write_index(tli_commitplan *p)
+{
+    tli_commitplan_object *o = &p->objects[TLI_COMMITPLAN_LAST_VALUES];
+    const struct ArrowArray *rows = p->index.rows;
+    tl_status st = p->codec.encode != NULL
+        ? p->codec.encode(p->codec.context, &o->bytes, p->index.schema, rows, p->err)
+        : tl_parquet_write(&o->bytes, p->index.schema, &rows, 1, NULL, p->err);
+    if (st == TL_OK) {
+        st = tli_commitplan_name(p, &o->key, "lvi-", p->snapshot_id, ".parquet");
+        p->index.path = o->key;
+        return st;
+    }
+    if (st == TL_NO_MEMORY || st == TL_BLOCK_FULL)
+        return st;
+    tl_buffer_free(&o->bytes);
+    tli_indexplan_end(&p->index);
+    p->index.why = *p->err;
+    return TL_OK;
+}
+
+TLI_FN tl_status tli_commitplan_plan_index(tli_commitplan *p)
+{
+    const tl_metadata *m = &p->base->metadata;
+    const tl_json_node *summary = tl_json_member(&m->json, m->snapshot, tl_text("summary"));
+    uint64_t total = tli_commitplan_total(p, summary, "total-records");
+    tl_files live;
+    tl_status st = TL_OK;
+    if (p->base->has_files) {
+        st = tl_head_files(&p->base->head, &live, p->err);
+        total = st == TL_OK ? TLI_MAX(total, live.count) : 0; /* a summary need not say how many there are */
+    }
+    if (st == TL_OK)
+        st = tli_indexplan_make(&p->index, p->change, p->base, total, p->index_rows, &p->limits, &p->allocator, p->err);
+    return st == TL_OK && p->index.made ? tli_commitplan_write_index(p) : st;
+}
+
+/* With all manifests read that were picked: makes everything there is to write. */
+TLI_FN tl_status tli_commitplan_finish(tli_commitplan *p)
+{
+    tli_iceberg_list *list = NULL;
+    tl_status st = TL_OK;
+    if (p->base == NULL)
+        st = tli_newtable_metadata(&p->metadata, p->location, p->change->table, p->change->properties,
+                                   p->change->property_count, p->random, p->timestamp, p->err);
+    if (p->base != NULL && tli_commitplan_snapshots(p)) {
+        list = tli_iceberg_new_list(&p->allocator, p->limits.decoded_bytes, p->err);
+        st = list == NULL ? p->err->status : tli_commitplan_manifests(p, list);
+    }
+    if (st == TL_OK && p->base != NULL)
+        st = tli_commitplan_plan_index(p);
+    if (st == TL_OK && p->base != NULL)
+        st = tli_commitplan_update(p);
+    if (st == TL_OK)
+        st = tli_commitplan_build(p);
+    if (st == TL_OK)
+        st = tli_commitplan_add_index(p);
+    if (st == TL_OK)
+        p->table->manifests = list;
+    else
+        tli_iceberg_delete_list(list);
+    return st;
 }
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
@@ -34213,7 +34905,8 @@ TLI_FN int tli_commit_indexed(tl_commit *c, const tli_op_slot *slot)
         (void)tli_err(why, TL_ABSENT, "the index file of the version before is not there", TL_NO_POSITION);
         return 1;
     }
-    c->file = tli_indexplan_decode(&lo->index, slot->body->data, slot->body->size, &lo->op.allocator, why);
+    c->file = tli_indexplan_decode(&lo->index, slot->body->data, slot->body->size, &lo->compression, &lo->limits,
+                                   &lo->op.allocator, why);
     if (c->file != NULL)
         c->plan->index_rows = &c->file->rows;
     if (c->file != NULL || (why->status != TL_NO_MEMORY && why->status != TL_BLOCK_FULL))
@@ -35103,13 +35796,15 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_ICEBERG_UNSORTED
 #undef TLI_MANIFEST_UNASSIGNED
 #undef TLI_NEWTABLE_INGEST
-#undef TLI_COMMITPLAN_MANIFESTS
-#undef TLI_COMMITPLAN_BATCH
-#undef TLI_COMMITPLAN_INDEX
 #undef TLI_PARQUET_OPTIONAL
 #undef TLI_PARQUET_REPEATED
 #undef TLI_PARQUET_DEPTH
 #undef TLI_PARQUET_NO_ID
+#undef TLI_PARQUETREAD_SIZE
+#undef TLI_PARQUETREAD_PAGE
+#undef TLI_COMMITPLAN_MANIFESTS
+#undef TLI_COMMITPLAN_BATCH
+#undef TLI_COMMITPLAN_INDEX
 #undef TLI_FEATURES_DEPTH
 #undef TLI_TSFIELD_DEPTH
 #undef TLI_TSFIELD_FRAMES

@@ -1,7 +1,7 @@
-/* Last-value indexes: a table's metadata and an Arrow stream of rows, whatever they say. Asserted: what merges is valid
+/* Last-value indexes: a table's metadata and rows, an Arrow stream or a Parquet file. Asserted: what merges is valid
    Arrow of the table's schema, sorted by the series key, one row per series; merged again, alone or with itself, it
    stays as it is; nothing leaks. Input: two bytes (little-endian) that tell how long the metadata is, the metadata, the
-   stream. Its first batch is the base, the others are the newest rows. */
+   rows. The first batch of a stream is the base, the others are the newest rows. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +97,31 @@ static void merge_all(const tl_metadata *m, tl_section *section)
         batches[i].release(&batches[i]);
 }
 
+/* An index file. */
+static void merge_file(const tl_metadata *m, const uint8_t *data, size_t size)
+{
+    static const tl_compression none = {NULL, NULL, NULL, NULL};
+    tl_limits limits = tl_limits_resolve(NULL);
+    tl_allocator a = tli_mem_allocator(NULL);
+    tl_index_codec codec;
+    tli_indexplan_file *file;
+    tl_error err;
+    made once;
+    memset(&codec, 0, sizeof codec);
+    limits.decoded_bytes = 64 << 20;
+    limits.rows = 4096;
+    file = tli_indexplan_decode(&codec, data, size, &none, &limits, &a, &err);
+    if (file == NULL) {
+        TIMELAKE_ASSERT(err.status != TL_OK && err.status != TL_MISUSE);
+        return;
+    }
+    if (merge(m, &file->rows, NULL, &once) == TL_OK) {
+        check_again(m, &once);
+        drop(&once);
+    }
+    tli_indexplan_close(file, &a);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t text = size < 2 ? 0 : (size_t)data[0] | (size_t)data[1] << 8;
@@ -111,6 +136,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (tl_metadata_schema(&m, &schema, NULL, &err) == TL_OK) {
         TIMELAKE_ASSERT(schema.n_children == (int64_t)m.field_count);
         schema.release(&schema);
+    }
+    if (size - 2 - text >= 4 && memcmp(data + 2 + text, "PAR1", 4) == 0) {
+        merge_file(&m, data + 2 + text, size - 2 - text);
+        tl_metadata_free(&m);
+        return 0;
     }
     memset(&o, 0, sizeof o);
     o.limits.decoded_bytes = 64 << 20;

@@ -211,7 +211,8 @@ TLI_FN int tli_commit_indexed(tl_commit *c, const tli_op_slot *slot)
         (void)tli_err(why, TL_ABSENT, "the index file of the version before is not there", TL_NO_POSITION);
         return 1;
     }
-    c->file = tli_indexplan_decode(&lo->index, slot->body->data, slot->body->size, &lo->op.allocator, why);
+    c->file = tli_indexplan_decode(&lo->index, slot->body->data, slot->body->size, &lo->compression, &lo->limits,
+                                   &lo->op.allocator, why);
     if (c->file != NULL)
         c->plan->index_rows = &c->file->rows;
     if (c->file != NULL || (why->status != TL_NO_MEMORY && why->status != TL_BLOCK_FULL))

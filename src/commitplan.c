@@ -377,11 +377,11 @@ TLI_FN int tli_commitplan_wants_list(const tli_commitplan *p)
     return tli_commitplan_snapshots(p) && p->base->metadata.has_snapshot && p->list == NULL;
 }
 
-/* Must the base's index file be read, if it can be? */
+/* Must the base's index file be read? */
 TLI_FN int tli_commitplan_wants_index(const tli_commitplan *p)
 {
-    return p->codec.decode != NULL && tli_commitplan_snapshots(p)
-           && tli_indexplan_extends(p->change, &p->base->metadata) && !tli_indexplan_at_hand(p->base);
+    return tli_commitplan_snapshots(p) && tli_indexplan_extends(p->change, &p->base->metadata)
+           && !tli_indexplan_at_hand(p->base);
 }
 
 /* ---- which manifests are read ---- */

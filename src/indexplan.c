@@ -35,6 +35,7 @@ TLI_FN int tli_indexplan_at_hand(tl_table *base)
 /* ---- rows that had to be read from an index file ---- */
 
 typedef struct tli_indexplan_file {
+    tli_store *store; /* of what this library read; NULL: the caller's codec did */
     struct ArrowSchema schema;
     struct ArrowArray array;
     const struct ArrowArray *batch;
@@ -49,11 +50,33 @@ TLI_FN void tli_indexplan_close(tli_indexplan_file *file, const tl_allocator *al
         file->array.release(&file->array);
     if (file->schema.release != NULL)
         file->schema.release(&file->schema);
+    tli_mem_store_drop(file->store);
     tli_mem_delete(allocator, file, sizeof *file);
 }
 
-/* Has the caller decode a file. NULL: it did not, or memory is short. */
+TLI_FN tl_status tli_indexplan_parquet(tli_indexplan_file *file, const void *bytes, size_t size,
+                                       const tl_compression *compression, const tl_limits *limits,
+                                       const tl_allocator *allocator, tl_error *err)
+{
+    tli_store *scratch = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    struct ArrowSchema *schema = NULL;
+    struct ArrowArray *rows = NULL;
+    tl_status st = scratch == NULL ? err->status : TL_OK;
+    if (st == TL_OK)
+        file->store = tli_mem_store_new(allocator, limits->decoded_bytes, NULL, 0, NULL, NULL, err);
+    if (st == TL_OK && file->store == NULL)
+        st = err->status;
+    if (st == TL_OK)
+        st = tli_parquetread_rows(file->store, scratch, bytes, size, compression, limits, &schema, &rows, err);
+    tli_mem_store_drop(scratch);
+    file->rows.schema = schema;
+    file->batch = rows;
+    return st;
+}
+
+/* Decodes a file, by the caller's codec if it has one for that. NULL: it cannot be, or memory is short. */
 TLI_FN tli_indexplan_file *tli_indexplan_decode(const tl_index_codec *codec, const void *bytes, size_t size,
+                                                const tl_compression *compression, const tl_limits *limits,
                                                 const tl_allocator *allocator, tl_error *err)
 {
     tli_indexplan_file *file = (tli_indexplan_file *)tli_mem_new(allocator, sizeof *file);
@@ -63,9 +86,13 @@ TLI_FN tli_indexplan_file *tli_indexplan_decode(const tl_index_codec *codec, con
         return NULL;
     }
     TLI_FILL(file, 0, sizeof *file);
-    st = codec->decode(codec->context, &file->schema, &file->array, bytes, size, err);
-    file->batch = &file->array;
-    file->rows.schema = &file->schema;
+    if (codec->decode != NULL) {
+        st = codec->decode(codec->context, &file->schema, &file->array, bytes, size, err);
+        file->batch = &file->array;
+        file->rows.schema = &file->schema;
+    } else {
+        st = tli_indexplan_parquet(file, bytes, size, compression, limits, allocator, err);
+    }
     file->rows.batches = &file->batch;
     file->rows.count = 1;
     if (st == TL_OK)

@@ -3,7 +3,8 @@
 /* How the caller writes and reads last-value indexes as Parquet files. encode appends one to `out`, with the field ids
    that columns have as metadata `PARQUET:field_id`. decode gives a file's rows and their schema as it finds them; they
    are released when they are not needed any more. Both return a status and fill `err` (never NULL) unless that is
-   TL_OK. encode NULL: tl_parquet_write. decode NULL: files are not read. */
+   TL_OK. encode NULL: tl_parquet_write. decode NULL: files are read that have flat columns in plain or dictionary
+   pages, stored or compressed with Snappy or zstd, as Timelake's and ours. */
 typedef struct tl_index_codec {
     void *context;
     tl_status (*encode)(void *context, tl_buffer *out, const struct ArrowSchema *schema,

@@ -243,7 +243,7 @@ if "$tlake" open --help >/dev/null 2>&1; then
     says err 'no last-value index any more: the newest rows of the files added are not known'
     run 1 append $trucks -o "$copy" "$file" --newest "$here/tool.sh"; says err 'tool.sh: '
     run 0 append s3://demo-lake/wh/iot/budget_0 -o "$copy" "$file" --newest "$newest.arrow"
-    says err 'the rows of the version before are neither in its head nor could they be read'
+    says err 'the index file of the version before is not there'
     run 0 open $trucks -o "$copy" --no-head; says out '9 files, 1,620 rows'
     run 1 append $trucks -o "$copy" --copy "$here"/data/warehouse/wh/dim/devices/data/*.parquet; says err 'does not have'
     run 2 append $trucks -o "$copy"; says err 'which files?'
