@@ -138,7 +138,7 @@ export interface Table extends Document {
 export type Located = string | URL | { url: string | URL; headers?: Record<string, string> };
 
 export interface LakeOptions {
-  /** URL, bytes or module; timelake.wasm beside timelake.mjs. */
+  /** URL, bytes or module; timelake.wasm beside timelake.mjs. timelake-small.wasm has neither the json codec nor plans. */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
   /** The texts of errors, which the first error fetches: URL or bytes; timelake.texts.json beside timelake.mjs. */
   texts?: string | URL | BufferSource;

@@ -78,7 +78,7 @@ class Module {
   }
   /* Has the texts, if they can be had; never rejects. */
   learn() {
-    this.learning ??= (async () => JSON.parse(utf8.decode(await bring(this.source))))()
+    this.learning ??= (async () => JSON.parse(utf8.decode(await bring(this.source, AbortSignal.timeout?.(5000)))))()
       .then((texts) => { this.texts = texts; }, () => { this.texts = []; });
     return this.learning;
   }
@@ -919,11 +919,11 @@ class Probe {
 }
 
 /* A file of this package: bytes as they are, else what lies at the URL. */
-async function bring(source) {
+async function bring(source, signal) {
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source;
   const url = new URL(source, import.meta.url);
   if (url.protocol === 'file:' && globalThis.process?.versions?.node) return (await import('node:fs/promises')).readFile(url);
-  const response = await fetch(url);
+  const response = await fetch(url, { signal });
   if (!response.ok) throw new TimelakeError('absent', `${url}: HTTP ${response.status}`, { httpStatus: response.status });
   return response.arrayBuffer();
 }
