@@ -11,7 +11,8 @@
    What it does today: opens Timelake tables (from the head, or through Iceberg's metadata), says which files a filter
    needs, commits; reads, checks and writes head objects (magic TLHD) in the codecs `arrow` and `json`, as typed rows or
    as tables of the Arrow C Data Interface; follows numbered objects; reads and writes timeseries tables of protocol 7.
-   Formats as far as those need them: Arrow IPC, Avro, zstd, LZ4, deflate, snappy.
+   Formats as far as those need them: Arrow IPC, Avro, Parquet (footers; plain files are written), zstd, LZ4, deflate,
+   snappy.
    What it does not do: open files or sockets, start threads, read the clock or the environment, print, recurse, keep
    state outside what the caller passes, read data files.
 
@@ -235,6 +236,7 @@
                       without continuation markers, dictionaries with deltas, ZSTD and LZ4_FRAME buffers. Refused:
                       big-endian streams, unions, run-end encoding, list views. (Apache Arrow, arrow.apache.org)
      JSON             RFC 8259, strict
+     Parquet          footers, and whole files of plain values without compression (apache/parquet-format)
      zstd             RFC 8878, all of decoding but dictionaries
      LZ4              LZ4 frame format 1.6
      XXH64, XXH32     their specification (xxHash), for the checksums of these two

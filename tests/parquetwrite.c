@@ -270,6 +270,10 @@ static void last_values_as_timelake_wrote_them(void)
 
 /* ---- what is not written ---- */
 
+/* A decimal of 16 bytes that fits 8, as its two words. */
+#define LOW(x) (TLI_BIG_ENDIAN ? 0 : (x))
+#define HIGH(x) (TLI_BIG_ENDIAN ? (x) : 0)
+
 /* A schema of one column, and an array of `length` values of it. */
 typedef struct one {
     tli_store *store;
@@ -308,7 +312,8 @@ static void one_end(one *o)
 static void refusals(void)
 {
     static const char *const formats[] = {"n", "e", "tdm", "tts", "tss:", "tDs", "tiM", "w:0", "d:5,-1", "d:5,6"};
-    static const uint64_t wide[2] = {1000, 0}, deep[2] = {(uint64_t)1 << 40, 0};
+    static const uint64_t wide[2] = {LOW(1000), HIGH(1000)};
+    static const uint64_t deep[2] = {LOW((uint64_t)1 << 40), HIGH((uint64_t)1 << 40)};
     static const uint8_t none = 0;
     tl_span key = tl_text("PARQUET:field_id"), value = tl_text("1x");
     size_t i;
@@ -468,8 +473,8 @@ static void orders(void)
         uint8_t first;      /* of two bytes that the low bound begins with */
     } table_of[] = {{"l", {5, UINT64_MAX, 0, 0}, 0xff},         /* -1 < 5 */
                     {"L", {5, UINT64_MAX, 0, 0}, 5},            /* without a sign 5 is less */
-                    {"d:38,0", {5, 0, UINT64_MAX, UINT64_MAX}, 0xff},
-                    {"d:18,0", {5, 0, UINT64_MAX, UINT64_MAX}, 0xff},
+                    {"d:38,0", {LOW(5), HIGH(5), UINT64_MAX, UINT64_MAX}, 0xff},
+                    {"d:18,0", {LOW(5), HIGH(5), UINT64_MAX, UINT64_MAX}, 0xff},
                     {"w:8", {5, UINT64_MAX, 0, 0}, 5}};
     size_t i;
     for (i = 0; i < sizeof table_of / sizeof table_of[0]; i++) {
