@@ -3,6 +3,7 @@
 timelake-format, pyarrow and DuckDB, it is what Timelake's own merging makes of all rows of the table's files.
 
 Usage: last_values.py [COMMIT-TOOL]     (default: that in build/interop; the peer is built)
+Then writers of both at once: attempts are lost and made anew on another's index, which has to be read from its file.
 The last line: N passed, N failed."""
 import datetime as dt
 import glob
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 import pyarrow as pa
 import pyarrow.ipc
@@ -56,9 +58,8 @@ def data_file(w, day, k, shape):
     line, columns, _ = commits.entry(w, path)
     if columns is None:
         raise RuntimeError("%s: %s" % (path, line))
-    os.rename(path + ".arrow", os.path.join(w.place, "newest.arrow"))
     lines = [line] + ["col %d %s" % (number, " ".join(words)) for number, words in sorted(columns.items())]
-    return lines + ["newest " + os.path.join(w.place, "newest.arrow")]
+    return lines + ["newest " + path + ".arrow"]
 
 
 def by_peer(w, way):
@@ -122,11 +123,53 @@ def in_turn(folder):
     w.end()
 
 
+def append_many(w, first, count, attempts):
+    for k in range(first, first + count):
+        lines = data_file(w, k % 3, k, k % 4)
+        for _ in range(50):  # after a conflict once more
+            try:
+                answer = w.commit(*lines, "append ours-%d" % k)
+                attempts.append(int(answer[3]))
+                check("append %d among others: the index goes on" % k, answer[6] != "index" and answer)
+                break
+            except RuntimeError as e:
+                if "conflict" not in str(e):
+                    raise
+        w.say("publish")
+
+
+def together(folder, ours, theirs, count):
+    w = commits.create(folder, "together", True)
+    writers = [commits.Writer(w.place, True) for _ in range(ours)]
+    attempts = []
+    for o in writers:
+        o.say("load head")
+    threads = [threading.Thread(target=append_many, args=(o, 1000 * (i + 1), count, attempts))
+               for i, o in enumerate(writers)]
+    others = [subprocess.Popen([peers.PEER, "append", w.place, str(count), str(100000 + 1000 * k)],
+                               stdout=subprocess.DEVNULL) for k in range(theirs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    check("timelake-format's writers", [o for o in others if o.wait() != 0])
+    for o in writers:
+        o.end()
+    check("all appends of ours", len(attempts) != ours * count and len(attempts))
+    w.say("load chain")  # whose head it is that is there is open: Timelake overwrites them in a folder
+    w.commit(*data_file(w, 0, 9000, 0), "append -")
+    w.say("publish")
+    look(w, "%d writers and %d of Timelake" % (ours, theirs))
+    w.end()
+    print("%d appends of ours, %d of them made anew after a lost race" % (len(attempts), sum(a > 1 for a in attempts)))
+
+
 def main():
     random.seed(20261130)
     folder = tempfile.mkdtemp(prefix="timelake-last-values-")
     try:
         in_turn(folder)
+        together(folder, 3, 2, 12)
     finally:
         shutil.rmtree(folder)
     print("%d passed, %d failed" % (commits.passed, commits.failed))
