@@ -320,19 +320,26 @@ TLI_FN tl_status tli_parquet_part(const struct ArrowSchema *node, const tli_parq
     return TL_OK;
 }
 
-/* The member of a struct that an element is: by its field id, or by its name when ids are to be given. */
+/* The member of a struct that an element is: by its field id, or by its name when ids are to be given. Mostly it is in
+   the same place, which is looked at first. */
 TLI_FN tl_status tli_parquet_member(tli_parquet *p, const tli_parquet_frame *frame, const tli_parquet_element *e,
                                     const struct ArrowSchema **node)
 {
     const struct ArrowSchema *c = NULL;
-    int64_t i;
+    int64_t i, count = frame->node->n_children;
     if (!p->by_name && !e->has_id)
         return tli_parquet_refuse(p, e->name, TLI_PARQUET_NO_ID);
-    for (i = 0; i < frame->node->n_children && c == NULL; i++) {
+    for (i = -1; i < count && c == NULL; i++) {
+        int64_t place = i >= 0 ? i : TLI_MIN((int64_t)frame->next, count) - 1;
         int32_t id = 0;
-        c = frame->node->children[i];
-        if (p->by_name ? !tl_span_equal(tl_text(c->name), e->name)
-                       : tli_parquetwrite_field_id(c, &id) <= 0 || id != e->id)
+        if (place < 0)
+            continue;
+        c = frame->node->children[place];
+        if (frame == p->frames) /* the table has its columns in this order */
+            id = p->table->fields[place].id;
+        else
+            (void)tli_parquetwrite_field_id(c, &id); /* each has one */
+        if (p->by_name ? !tl_span_equal(tl_text(c->name), e->name) : id != e->id)
             c = NULL;
     }
     if (c == NULL)
@@ -834,17 +841,10 @@ TLI_FN tl_status tli_parquet_check_nulls(tli_parquet *p)
 
 /* ---- the entry ---- */
 
-/* Shell's sort, by field id: columns mostly are in that order already. */
-TLI_FN void tli_parquet_sort(tl_column *columns, size_t count)
+TLI_FN int tli_parquet_by_id(const void *a, const void *b)
 {
-    size_t gap, i, k;
-    for (gap = count / 2; gap > 0; gap /= 2)
-        for (i = gap; i < count; i++) {
-            tl_column c = columns[i];
-            for (k = i; k >= gap && columns[k - gap].field_id > c.field_id; k -= gap)
-                columns[k] = columns[k - gap];
-            columns[k] = c;
-        }
+    int32_t x = ((const tl_column *)a)->field_id, y = ((const tl_column *)b)->field_id;
+    return (x > y) - (x < y);
 }
 
 TLI_FN tl_status tli_parquet_columns(tli_parquet *p)
@@ -870,7 +870,7 @@ TLI_FN tl_status tli_parquet_columns(tli_parquet *p)
         c->lower = leaf->no_lower ? tli_text_span(NULL, 0) : leaf->lower;
         c->upper = leaf->no_upper ? tli_text_span(NULL, 0) : leaf->upper;
     }
-    tli_parquet_sort(columns, count);
+    tli_sort(columns, count, sizeof *columns, tli_parquet_by_id);
     for (i = 1; i < count; i++)
         if (columns[i].field_id == columns[i - 1].field_id)
             return tli_parquet_bad(p, "a field id stands twice in the schema");
