@@ -1256,7 +1256,8 @@ typedef enum tl_source { TL_FROM_HEAD, TL_FROM_CHAIN, TL_FROM_COMMIT } tl_source
 
 /* One version of one table: immutable but for columns that are opened, and counted. Read what is named here. Views
    (tl_head_files, tl_head_columns, ...) take &table->head, whichever way the version was loaded. Opening a view or a
-   column for the first time changes the table: threads that share one do it under a lock of their own. */
+   column for the first time changes the table: threads that share one do it under a lock of their own. A version that
+   was committed shares memory with the one that it was committed on, and publishing adds to that: one lock for both. */
 typedef struct tl_table {
     uint64_t version;
     tl_span location; /* without a slash at its end */
@@ -2611,7 +2612,8 @@ typedef struct tl_commit {
 
    Done: table, version, snapshot_id. Failed: TL_CONFLICT (others won ten times, or a file to be removed is gone),
    TL_AMBIGUOUS (it may be in: tl_op_error_key is the metadata file to look at, nothing was deleted), TL_EXISTS (a file
-   that is in the table already), TL_MISUSE, TL_UNSUPPORTED, TL_STORE, ...: nothing of it is in. */
+   that is in the table already), TL_NO_CODEC (it sets a head format that the lake has no codec for), TL_MISUSE,
+   TL_UNSUPPORTED, TL_STORE, ...: nothing of it is in. */
 TL_API void tl_commit_begin(tl_commit *commit, tl_lake *lake, tl_table *base, const tl_change *change);
 
 /* Begins the creation of a table at `location`; change->kind is TL_CHANGE_CREATE. TL_EXISTS: there is one. */
@@ -18249,6 +18251,7 @@ TLI_FN tl_status tli_headarrow_encode(tl_buffer *out, tl_document *document, con
 
 /* >>head */
 #define TLI_HEAD_FIXED 14u /* bytes of the header before the codec's name */
+#define TLI_HEAD_NAME 255u /* bytes of that, at most */
 
 TL_API tl_status tl_head_peek(tl_header *header, const void *bytes, size_t size, tl_error *err)
 {
@@ -18311,6 +18314,18 @@ TLI_FN tl_status tli_head_find(const tl_head_options *options, tl_span name, tli
     }
     *kind = TLI_HEAD_NONE;
     return tli_err(err, TL_NO_CODEC, "the head's codec is not registered", position);
+}
+
+/* The codec's name that a table's property means, as it stands in headers; `none` is none. */
+TLI_FN tl_status tli_head_format(tl_span format, char *room, size_t size, tl_span *name, tl_error *err)
+{
+    size_t i;
+    if (format.size == 0 || format.size > size)
+        return tli_err(err, TL_NO_CODEC, "the table's head format is no codec's name", TL_NO_POSITION);
+    for (i = 0; i < format.size; i++)
+        room[i] = (char)(format.data[i] >= 'A' && format.data[i] <= 'Z' ? format.data[i] + 32 : format.data[i]);
+    *name = tli_text_span(room, format.size);
+    return TL_OK;
 }
 
 TLI_FN tl_head_options tli_head_options_of(const tl_head_options *options)
@@ -34814,11 +34829,30 @@ TLI_FN int tli_commit_won(tl_commit *c)
 TLI_FN int tli_commit_lost(tl_commit *c);
 TLI_FN int tli_commit_upload(tl_commit *c);
 
+/* Does the change set a head format of a codec that is not here? The table would lose its head. */
+TLI_FN int tli_commit_unknown_format(tl_commit *c, tl_error *why)
+{
+    const tl_lake_options *lo = &c->lake->options;
+    tl_span format = c->plan->table->metadata.contract.head_format, name;
+    char room[TLI_HEAD_NAME];
+    const tl_head_codec *foreign;
+    tli_head_kind kind;
+    tl_head_options o;
+    if (c->base != NULL && tl_span_equal(format, c->base->metadata.contract.head_format))
+        return 0;
+    TLI_FILL(&o, 0, sizeof o);
+    o.codecs = lo->codecs;
+    o.codec_count = lo->codec_count;
+    return tli_head_format(format, room, sizeof room, &name, why) != TL_OK
+           || (!tl_span_equal(name, tl_text("none"))
+               && tli_head_find(&o, name, &kind, &foreign, TL_NO_POSITION, why) != TL_OK);
+}
+
 /* The attempt is planned: with everything read that it needs. */
 TLI_FN int tli_commit_planned(tl_commit *c, tl_error *why)
 {
     char *place = tli_commit_place(c, 0);
-    if (tli_commitplan_finish(c->plan) != TL_OK)
+    if (tli_commitplan_finish(c->plan) != TL_OK || tli_commit_unknown_format(c, why))
         return tli_op_fail_about(&c->op, why, c->location);
     c->version = c->plan->version;
     c->next_key = tli_keys_version(place, c->location, c->version);
@@ -35454,7 +35488,6 @@ TL_API void tl_commit_create(tl_commit *commit, tl_lake *lake, tl_span location,
 enum { TLI_PUBLISH_START, TLI_PUBLISH_READ, TLI_PUBLISH_PUT, TLI_PUBLISH_OVER, TLI_PUBLISH_DROP };
 
 #define TLI_PUBLISH_READS 5u
-#define TLI_PUBLISH_NAME 255u
 
 TLI_FN tl_span tli_publish_key(tl_publish *p, uint32_t i, const char *name)
 {
@@ -35523,15 +35556,13 @@ TLI_FN int tli_publish_read(tl_publish *p)
 TLI_FN tl_status tli_publish_encode(tl_publish *p, tl_error *err)
 {
     const tl_lake_options *lo = &p->lake->options;
-    tl_span format = p->table->metadata.contract.head_format;
-    char name[TLI_PUBLISH_NAME];
+    char room[TLI_HEAD_NAME];
+    tl_span name;
     tl_head_options o;
-    size_t i;
-    if (format.size == 0 || format.size > sizeof name)
-        return tli_err(err, TL_NO_CODEC, "the table's head format is no codec's name", TL_NO_POSITION);
-    for (i = 0; i < format.size; i++)
-        name[i] = (char)(format.data[i] >= 'A' && format.data[i] <= 'Z' ? format.data[i] + 32 : format.data[i]);
-    if (tl_span_equal(tli_text_span(name, format.size), tl_text("none")))
+    tl_status st = tli_head_format(p->table->metadata.contract.head_format, room, sizeof room, &name, err);
+    if (st != TL_OK)
+        return st;
+    if (tl_span_equal(name, tl_text("none")))
         return tli_err(err, TL_NO_CODEC, "the table wants no head", TL_NO_POSITION);
     if (!p->table->has_files)
         return tli_err(err, TL_ABSENT, "the version was loaded without its files", TL_NO_POSITION);
@@ -35547,8 +35578,7 @@ TLI_FN tl_status tli_publish_encode(tl_publish *p, tl_error *err)
         return tli_mem_failed(&lo->op.allocator, err);
     TLI_FILL(p->body, 0, sizeof *p->body);
     p->body->bytes.allocator = p->body->cuts.allocator = p->body->spans.allocator = lo->op.allocator;
-    return tli_grow_encode(p->body, &p->table->head, tli_text_span(name, format.size),
-                           p->table->metadata.contract.head_inline_bytes, &o, err);
+    return tli_grow_encode(p->body, &p->table->head, name, p->table->metadata.contract.head_inline_bytes, &o, err);
 }
 
 /* Keeps the ETag: a weak one can never match. 0: there is none to go by. */
@@ -35769,6 +35799,7 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_HEADARROW_SECTION
 #undef TLI_HEADARROW_UNKNOWN
 #undef TLI_HEAD_FIXED
+#undef TLI_HEAD_NAME
 #undef TLI_HEAD_VIEW_BATCH
 #undef TLI_HEAD_VIEW_FIXED
 #undef TLI_VIEW_REQUIRED
@@ -35835,7 +35866,6 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_COMMIT_STORING
 #undef TLI_COMMIT_STORED
 #undef TLI_PUBLISH_READS
-#undef TLI_PUBLISH_NAME
 #endif
 #if defined(__clang__)
 #pragma clang diagnostic pop

@@ -93,6 +93,20 @@ static int create_columns(tl_new_column *columns)
     return EXIT_DONE;
 }
 
+/* The folder of a table, and those above it; what cannot be made is told when it is opened. */
+static void make_folders(const char *path)
+{
+    char above[4096];
+    size_t i, size = strlen(path);
+    for (i = 1; i <= size && size < sizeof above; i++) {
+        if (path[i] != '/' && path[i] != 0)
+            continue;
+        memcpy(above, path, i);
+        above[i] = 0;
+        (void)mkdir(above, 0777); /* it may be there */
+    }
+}
+
 static int command_create(void)
 {
     static const struct { const char *word; tl_chunk chunk; } chunks[] = {
@@ -127,7 +141,7 @@ static int command_create(void)
     change.kind = TL_CHANGE_CREATE;
     change.table = &created;
     if (strstr(arguments.file, "://") == NULL)
-        (void)mkdir(arguments.file, 0777); /* it may be there */
+        make_folders(arguments.file);
     code = world_open(&w);
     if (code != EXIT_DONE)
         return code;

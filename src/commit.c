@@ -118,11 +118,30 @@ TLI_FN int tli_commit_won(tl_commit *c)
 TLI_FN int tli_commit_lost(tl_commit *c);
 TLI_FN int tli_commit_upload(tl_commit *c);
 
+/* Does the change set a head format of a codec that is not here? The table would lose its head. */
+TLI_FN int tli_commit_unknown_format(tl_commit *c, tl_error *why)
+{
+    const tl_lake_options *lo = &c->lake->options;
+    tl_span format = c->plan->table->metadata.contract.head_format, name;
+    char room[TLI_HEAD_NAME];
+    const tl_head_codec *foreign;
+    tli_head_kind kind;
+    tl_head_options o;
+    if (c->base != NULL && tl_span_equal(format, c->base->metadata.contract.head_format))
+        return 0;
+    TLI_FILL(&o, 0, sizeof o);
+    o.codecs = lo->codecs;
+    o.codec_count = lo->codec_count;
+    return tli_head_format(format, room, sizeof room, &name, why) != TL_OK
+           || (!tl_span_equal(name, tl_text("none"))
+               && tli_head_find(&o, name, &kind, &foreign, TL_NO_POSITION, why) != TL_OK);
+}
+
 /* The attempt is planned: with everything read that it needs. */
 TLI_FN int tli_commit_planned(tl_commit *c, tl_error *why)
 {
     char *place = tli_commit_place(c, 0);
-    if (tli_commitplan_finish(c->plan) != TL_OK)
+    if (tli_commitplan_finish(c->plan) != TL_OK || tli_commit_unknown_format(c, why))
         return tli_op_fail_about(&c->op, why, c->location);
     c->version = c->plan->version;
     c->next_key = tli_keys_version(place, c->location, c->version);

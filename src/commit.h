@@ -68,7 +68,8 @@ typedef struct tl_commit {
 
    Done: table, version, snapshot_id. Failed: TL_CONFLICT (others won ten times, or a file to be removed is gone),
    TL_AMBIGUOUS (it may be in: tl_op_error_key is the metadata file to look at, nothing was deleted), TL_EXISTS (a file
-   that is in the table already), TL_MISUSE, TL_UNSUPPORTED, TL_STORE, ...: nothing of it is in. */
+   that is in the table already), TL_NO_CODEC (it sets a head format that the lake has no codec for), TL_MISUSE,
+   TL_UNSUPPORTED, TL_STORE, ...: nothing of it is in. */
 TL_API void tl_commit_begin(tl_commit *commit, tl_lake *lake, tl_table *base, const tl_change *change);
 
 /* Begins the creation of a table at `location`; change->kind is TL_CHANGE_CREATE. TL_EXISTS: there is one. */

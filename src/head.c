@@ -1,5 +1,6 @@
 /* >>head */
 #define TLI_HEAD_FIXED 14u /* bytes of the header before the codec's name */
+#define TLI_HEAD_NAME 255u /* bytes of that, at most */
 
 TL_API tl_status tl_head_peek(tl_header *header, const void *bytes, size_t size, tl_error *err)
 {
@@ -62,6 +63,18 @@ TLI_FN tl_status tli_head_find(const tl_head_options *options, tl_span name, tli
     }
     *kind = TLI_HEAD_NONE;
     return tli_err(err, TL_NO_CODEC, "the head's codec is not registered", position);
+}
+
+/* The codec's name that a table's property means, as it stands in headers; `none` is none. */
+TLI_FN tl_status tli_head_format(tl_span format, char *room, size_t size, tl_span *name, tl_error *err)
+{
+    size_t i;
+    if (format.size == 0 || format.size > size)
+        return tli_err(err, TL_NO_CODEC, "the table's head format is no codec's name", TL_NO_POSITION);
+    for (i = 0; i < format.size; i++)
+        room[i] = (char)(format.data[i] >= 'A' && format.data[i] <= 'Z' ? format.data[i] + 32 : format.data[i]);
+    *name = tli_text_span(room, format.size);
+    return TL_OK;
 }
 
 TLI_FN tl_head_options tli_head_options_of(const tl_head_options *options)

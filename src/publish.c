@@ -3,7 +3,6 @@
 enum { TLI_PUBLISH_START, TLI_PUBLISH_READ, TLI_PUBLISH_PUT, TLI_PUBLISH_OVER, TLI_PUBLISH_DROP };
 
 #define TLI_PUBLISH_READS 5u
-#define TLI_PUBLISH_NAME 255u
 
 TLI_FN tl_span tli_publish_key(tl_publish *p, uint32_t i, const char *name)
 {
@@ -72,15 +71,13 @@ TLI_FN int tli_publish_read(tl_publish *p)
 TLI_FN tl_status tli_publish_encode(tl_publish *p, tl_error *err)
 {
     const tl_lake_options *lo = &p->lake->options;
-    tl_span format = p->table->metadata.contract.head_format;
-    char name[TLI_PUBLISH_NAME];
+    char room[TLI_HEAD_NAME];
+    tl_span name;
     tl_head_options o;
-    size_t i;
-    if (format.size == 0 || format.size > sizeof name)
-        return tli_err(err, TL_NO_CODEC, "the table's head format is no codec's name", TL_NO_POSITION);
-    for (i = 0; i < format.size; i++)
-        name[i] = (char)(format.data[i] >= 'A' && format.data[i] <= 'Z' ? format.data[i] + 32 : format.data[i]);
-    if (tl_span_equal(tli_text_span(name, format.size), tl_text("none")))
+    tl_status st = tli_head_format(p->table->metadata.contract.head_format, room, sizeof room, &name, err);
+    if (st != TL_OK)
+        return st;
+    if (tl_span_equal(name, tl_text("none")))
         return tli_err(err, TL_NO_CODEC, "the table wants no head", TL_NO_POSITION);
     if (!p->table->has_files)
         return tli_err(err, TL_ABSENT, "the version was loaded without its files", TL_NO_POSITION);
@@ -96,8 +93,7 @@ TLI_FN tl_status tli_publish_encode(tl_publish *p, tl_error *err)
         return tli_mem_failed(&lo->op.allocator, err);
     TLI_FILL(p->body, 0, sizeof *p->body);
     p->body->bytes.allocator = p->body->cuts.allocator = p->body->spans.allocator = lo->op.allocator;
-    return tli_grow_encode(p->body, &p->table->head, tli_text_span(name, format.size),
-                           p->table->metadata.contract.head_inline_bytes, &o, err);
+    return tli_grow_encode(p->body, &p->table->head, name, p->table->metadata.contract.head_inline_bytes, &o, err);
 }
 
 /* Keeps the ETag: a weak one can never match. 0: there is none to go by. */

@@ -18,7 +18,8 @@ typedef enum tl_source { TL_FROM_HEAD, TL_FROM_CHAIN, TL_FROM_COMMIT } tl_source
 
 /* One version of one table: immutable but for columns that are opened, and counted. Read what is named here. Views
    (tl_head_files, tl_head_columns, ...) take &table->head, whichever way the version was loaded. Opening a view or a
-   column for the first time changes the table: threads that share one do it under a lock of their own. */
+   column for the first time changes the table: threads that share one do it under a lock of their own. A version that
+   was committed shares memory with the one that it was committed on, and publishing adds to that: one lock for both. */
 typedef struct tl_table {
     uint64_t version;
     tl_span location; /* without a slash at its end */

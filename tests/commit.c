@@ -989,6 +989,47 @@ static void creation(void)
     cworld_end(&w);
 }
 
+/* A head format that is not here is not set, neither at first nor later: the table would be without a head. */
+static void head_formats(void)
+{
+    static const char *const formats[] = {"zork", "JSON", "None", "arrow"};
+    tl_new_column column;
+    tl_new_table table;
+    tl_change change;
+    tl_property property;
+    tl_commit c;
+    cworld w;
+    tl_table *base;
+    unsigned i;
+    cworld_begin(&w, "iot.created", NULL);
+    base = cworld_load(&w.store, &w.lake, w.location, 0);
+    memset(&column, 0, sizeof column);
+    memset(&table, 0, sizeof table);
+    memset(&change, 0, sizeof change);
+    column.name = tl_text("a");
+    column.type = tl_text("int");
+    table.columns = &column;
+    table.column_count = 1;
+    property.key = tl_text("timelake.head-format");
+    change.properties = &property;
+    change.property_count = 1;
+    for (i = 0; i < 4; i++) {
+        property.value = tl_text(formats[i]);
+        change.kind = TL_CHANGE_PROPERTIES;
+        CHECK_INT(commit_on(&w, &base, &change), i == 0 ? TL_NO_CODEC : TL_OK);
+    }
+    CHECK_INT(base->version, 4);
+    change.kind = TL_CHANGE_CREATE;
+    change.table = &table;
+    property.value = tl_text("zork");
+    tl_commit_create(&c, &w.lake, tl_text("s3://demo-lake/wh/iot/zork"), &change);
+    CHECK_INT(tl_mem_run(&w.store, &c.op), TL_NO_CODEC);
+    CHECK_INT(tl_op_end(&c.op), TL_OK);
+    CHECK(tl_mem_get(&w.store, tl_text("s3://demo-lake/wh/iot/zork/metadata/v1.metadata.json")) == NULL);
+    tl_table_drop(base);
+    cworld_end(&w);
+}
+
 /* ---- the head never moves back ---- */
 
 static void publishing(void)
@@ -1100,6 +1141,7 @@ static const tl_test_case cases[] = {
     TL_TEST(conflicts_and_refusals),
     TL_TEST(a_version_that_expired_is_not_put_again),
     TL_TEST(creation),
+    TL_TEST(head_formats),
     TL_TEST(publishing),
     TL_TEST(every_allocation_failed_in_turn),
 };
