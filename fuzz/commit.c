@@ -31,6 +31,7 @@ typedef struct actor {
     unsigned numbers[ADDED];
     tl_span removed;
     tl_property property;
+    crows newest;
     char batch[8];
     tl_request out[OUT];
     uint32_t out_count;
@@ -107,6 +108,11 @@ static void begin(world *w, actor *a, uint32_t choice)
     if (a->change.kind == TL_CHANGE_APPEND && choice >= 128) {
         snprintf(a->batch, sizeof a->batch, "b%u", (unsigned)choice % 3);
         a->change.batch_id = tl_text(a->batch);
+    }
+    crows_drop(&a->newest);
+    if (a->change.kind == TL_CHANGE_APPEND && choice % 4 != 0) { /* else the last-value index ends */
+        crows_make(&a->newest, &a->base->metadata, w->file_count, 1 + choice % 7);
+        a->change.newest = &a->newest.rows;
     }
     if (a->change.kind == TL_CHANGE_PROPERTIES) {
         a->property.key = tl_text("owner");
@@ -324,6 +330,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_end(&w);
     for (i = 0; i < ACTORS; i++) {
         tl_table_drop(w.actors[i].base);
+        crows_drop(&w.actors[i].newest);
         tl_lake_free(&w.actors[i].lake);
         TIMELAKE_ASSERT(w.actors[i].memory.live == 0);
     }

@@ -950,7 +950,7 @@ TLI_FN tl_status tli_view_take_footers(tli_store *store, const tli_view_known *k
 {
     tl_footer *footers = (tl_footer *)tli_mem_take_array(store, count, sizeof *footers, err);
     tli_view_items in;
-    const size_t *order;
+    const size_t *order = NULL; /* gcc -O3 does not see that a good status sets it */
     size_t i;
     tl_status st = footers == NULL ? err->status
                                    : tli_view_order(store, count, known, tli_view_known_before, &order, err);
