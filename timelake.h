@@ -15353,6 +15353,26 @@ TLI_FN void tli_doc_batch_array(const tl_section *section, int32_t batch, struct
     root->release = tli_arrow_array_stays;
 }
 
+/* The batches of a section that is open, as arrays in the store. */
+TLI_FN tl_status tli_doc_arrays(const tl_section *section, tli_store *store, const struct ArrowArray *const **out,
+                                tl_error *err)
+{
+    uint64_t room = (uint64_t)section->batch_count + 1;
+    struct ArrowArray *arrays = (struct ArrowArray *)tli_mem_take_array(store, room, sizeof *arrays, err);
+    const struct ArrowArray **batches = (const struct ArrowArray **)tli_mem_take_array(store, room, sizeof *batches,
+                                                                                       err);
+    const void **none = (const void **)tli_mem_take_array(store, room, sizeof *none, err);
+    int32_t i;
+    if (arrays == NULL || batches == NULL || none == NULL)
+        return err->status;
+    for (i = 0; i < section->batch_count; i++) {
+        tli_doc_batch_array(section, i, &arrays[i], &none[i]);
+        batches[i] = &arrays[i];
+    }
+    *out = batches;
+    return TL_OK;
+}
+
 TL_API tl_status tl_section_export(tl_section *section, int32_t batch, struct ArrowSchema *schema,
                                    struct ArrowArray *array,
                                    tl_error *err)
@@ -20864,27 +20884,12 @@ TLI_FN tl_status tli_grow_parts(tli_store *store, tl_head *head, tl_head_parts *
 TLI_FN tl_status tli_grow_index_parts(tli_store *store, tl_head *head, tl_head_parts *parts, tl_error *err)
 {
     tl_section *index = tl_document_section(&head->document, tl_text("last_values"));
-    struct ArrowArray *arrays;
-    const struct ArrowArray **batches;
-    const void **none;
-    int32_t i;
     tl_status st = index == NULL ? TL_OK : tl_section_open(index, err);
     if (index == NULL || st != TL_OK)
         return st;
-    arrays = (struct ArrowArray *)tli_mem_take_array(store, (uint64_t)index->batch_count + 1, sizeof *arrays, err);
-    batches = (const struct ArrowArray **)tli_mem_take_array(store, (uint64_t)index->batch_count + 1, sizeof *batches,
-                                                             err);
-    none = (const void **)tli_mem_take_array(store, (uint64_t)index->batch_count + 1, sizeof *none, err);
-    if (arrays == NULL || batches == NULL || none == NULL)
-        return err->status;
-    for (i = 0; i < index->batch_count; i++) {
-        tli_doc_batch_array(index, i, &arrays[i], &none[i]);
-        batches[i] = &arrays[i];
-    }
     parts->last_schema = index->schema;
-    parts->last_values = batches;
     parts->last_value_batches = index->batch_count;
-    return TL_OK;
+    return tli_doc_arrays(index, store, &parts->last_values, err);
 }
 
 /* Another codec's head: all of it anew. */
@@ -26917,29 +26922,14 @@ TLI_FN tli_indexplan_file *tli_indexplan_decode(const tl_index_codec *codec, con
 TLI_FN tl_status tli_indexplan_open(tl_table *base, tli_store *scratch, tl_rows *rows, tl_error *err)
 {
     tl_section *section = NULL;
-    struct ArrowArray *arrays;
-    const struct ArrowArray **batches;
-    const void **none;
-    int32_t i;
     tl_status st = tl_head_last_values(&base->head, &section, err);
     if (st == TL_OK)
         st = tl_section_open(section, err);
     if (st != TL_OK)
         return st;
-    arrays = (struct ArrowArray *)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1, sizeof *arrays, err);
-    batches = (const struct ArrowArray **)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1,
-                                                             sizeof *batches, err);
-    none = (const void **)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1, sizeof *none, err);
-    if (arrays == NULL || batches == NULL || none == NULL)
-        return err->status;
-    for (i = 0; i < section->batch_count; i++) {
-        tli_doc_batch_array(section, i, &arrays[i], &none[i]);
-        batches[i] = &arrays[i];
-    }
     rows->schema = section->schema;
-    rows->batches = batches;
     rows->count = (size_t)section->batch_count;
-    return TL_OK;
+    return tli_doc_arrays(section, scratch, &rows->batches, err);
 }
 
 /* Nothing but a lack of memory, and rows of the caller's that do not fit, keeps a change from being committed. */
@@ -28028,6 +28018,10 @@ TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
     if (t->body == NULL)
         return tli_mem_failed(&p->allocator, p->err);
     st = tl_metadata_parse(&t->metadata, (const char *)t->body->data, t->body->size, &p->limits, &p->allocator, p->err);
+    if (st == TL_CORRUPT && p->change->kind >= TL_CHANGE_PROPERTIES) { /* the base was read: it is what was given */
+        p->err->position = TL_NO_POSITION;
+        st = p->err->status = TL_MISUSE;
+    }
     if (st == TL_OK)
         st = tl_contract_may_write(&t->metadata.contract, p->err);
     t->memory = sizeof *t + t->body->size + t->metadata.json.memory;

@@ -986,6 +986,10 @@ TLI_FN tl_status tli_commitplan_build(tli_commitplan *p)
     if (t->body == NULL)
         return tli_mem_failed(&p->allocator, p->err);
     st = tl_metadata_parse(&t->metadata, (const char *)t->body->data, t->body->size, &p->limits, &p->allocator, p->err);
+    if (st == TL_CORRUPT && p->change->kind >= TL_CHANGE_PROPERTIES) { /* the base was read: it is what was given */
+        p->err->position = TL_NO_POSITION;
+        st = p->err->status = TL_MISUSE;
+    }
     if (st == TL_OK)
         st = tl_contract_may_write(&t->metadata.contract, p->err);
     t->memory = sizeof *t + t->body->size + t->metadata.json.memory;

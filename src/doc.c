@@ -357,6 +357,26 @@ TLI_FN void tli_doc_batch_array(const tl_section *section, int32_t batch, struct
     root->release = tli_arrow_array_stays;
 }
 
+/* The batches of a section that is open, as arrays in the store. */
+TLI_FN tl_status tli_doc_arrays(const tl_section *section, tli_store *store, const struct ArrowArray *const **out,
+                                tl_error *err)
+{
+    uint64_t room = (uint64_t)section->batch_count + 1;
+    struct ArrowArray *arrays = (struct ArrowArray *)tli_mem_take_array(store, room, sizeof *arrays, err);
+    const struct ArrowArray **batches = (const struct ArrowArray **)tli_mem_take_array(store, room, sizeof *batches,
+                                                                                       err);
+    const void **none = (const void **)tli_mem_take_array(store, room, sizeof *none, err);
+    int32_t i;
+    if (arrays == NULL || batches == NULL || none == NULL)
+        return err->status;
+    for (i = 0; i < section->batch_count; i++) {
+        tli_doc_batch_array(section, i, &arrays[i], &none[i]);
+        batches[i] = &arrays[i];
+    }
+    *out = batches;
+    return TL_OK;
+}
+
 TL_API tl_status tl_section_export(tl_section *section, int32_t batch, struct ArrowSchema *schema,
                                    struct ArrowArray *array,
                                    tl_error *err)

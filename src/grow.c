@@ -912,27 +912,12 @@ TLI_FN tl_status tli_grow_parts(tli_store *store, tl_head *head, tl_head_parts *
 TLI_FN tl_status tli_grow_index_parts(tli_store *store, tl_head *head, tl_head_parts *parts, tl_error *err)
 {
     tl_section *index = tl_document_section(&head->document, tl_text("last_values"));
-    struct ArrowArray *arrays;
-    const struct ArrowArray **batches;
-    const void **none;
-    int32_t i;
     tl_status st = index == NULL ? TL_OK : tl_section_open(index, err);
     if (index == NULL || st != TL_OK)
         return st;
-    arrays = (struct ArrowArray *)tli_mem_take_array(store, (uint64_t)index->batch_count + 1, sizeof *arrays, err);
-    batches = (const struct ArrowArray **)tli_mem_take_array(store, (uint64_t)index->batch_count + 1, sizeof *batches,
-                                                             err);
-    none = (const void **)tli_mem_take_array(store, (uint64_t)index->batch_count + 1, sizeof *none, err);
-    if (arrays == NULL || batches == NULL || none == NULL)
-        return err->status;
-    for (i = 0; i < index->batch_count; i++) {
-        tli_doc_batch_array(index, i, &arrays[i], &none[i]);
-        batches[i] = &arrays[i];
-    }
     parts->last_schema = index->schema;
-    parts->last_values = batches;
     parts->last_value_batches = index->batch_count;
-    return TL_OK;
+    return tli_doc_arrays(index, store, &parts->last_values, err);
 }
 
 /* Another codec's head: all of it anew. */

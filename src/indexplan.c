@@ -107,29 +107,14 @@ TLI_FN tli_indexplan_file *tli_indexplan_decode(const tl_index_codec *codec, con
 TLI_FN tl_status tli_indexplan_open(tl_table *base, tli_store *scratch, tl_rows *rows, tl_error *err)
 {
     tl_section *section = NULL;
-    struct ArrowArray *arrays;
-    const struct ArrowArray **batches;
-    const void **none;
-    int32_t i;
     tl_status st = tl_head_last_values(&base->head, &section, err);
     if (st == TL_OK)
         st = tl_section_open(section, err);
     if (st != TL_OK)
         return st;
-    arrays = (struct ArrowArray *)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1, sizeof *arrays, err);
-    batches = (const struct ArrowArray **)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1,
-                                                             sizeof *batches, err);
-    none = (const void **)tli_mem_take_array(scratch, (uint64_t)section->batch_count + 1, sizeof *none, err);
-    if (arrays == NULL || batches == NULL || none == NULL)
-        return err->status;
-    for (i = 0; i < section->batch_count; i++) {
-        tli_doc_batch_array(section, i, &arrays[i], &none[i]);
-        batches[i] = &arrays[i];
-    }
     rows->schema = section->schema;
-    rows->batches = batches;
     rows->count = (size_t)section->batch_count;
-    return TL_OK;
+    return tli_doc_arrays(section, scratch, &rows->batches, err);
 }
 
 /* Nothing but a lack of memory, and rows of the caller's that do not fit, keeps a change from being committed. */

@@ -1019,6 +1019,9 @@ static void head_formats(void)
         CHECK_INT(commit_on(&w, &base, &change), i == 0 ? TL_NO_CODEC : TL_OK);
     }
     CHECK_INT(base->version, 4);
+    property.key = tl_text("timelake.retention");
+    CHECK_INT(commit_on(&w, &base, &change), TL_MISUSE); /* "arrow" is no duration */
+    property.key = tl_text("timelake.head-format");
     change.kind = TL_CHANGE_CREATE;
     change.table = &table;
     property.value = tl_text("zork");
