@@ -250,7 +250,9 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 2 open $trucks -o "$copy" --sorted; says err 'an option of another command: --sorted'
     run 0 set $trucks -o "$copy" 'owner=a "b"' write.format.default; says out 'version 10, with its head'
     run 0 open $trucks -o "$copy" --json; says out '"owner":"a \"b\""'
-    run 1 set $trucks -o "$copy" timelake.retention=soon; says err 'timelake.retention'
+    run 1 set $trucks -o "$copy" timelake.retention=soon; says err 'timelake.retention (misuse)'
+    run 1 set $trucks -o "$copy" timelake.head-format=zork; says err 'no codec'
+    run 0 create "$work/deep/er/t" a:int; says out 'version 1'
     run 2 set $trucks -o "$copy"; says err 'which properties?'
     run 0 create "$work/new" time:timestamptz device:int 'note:string!' --time time --series device --chunk hour --json
     says out '{"version":1,"snapshot_id":null,"attempts":1,"duplicate":false,"head":true,"hint":true,"index":false}'
