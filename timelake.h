@@ -3470,6 +3470,11 @@ TL_API int tl_span_equal(tl_span a, tl_span b)
     return a.size == b.size && (a.size == 0 || TLI_COMPARE(a.data, b.data, a.size) == 0);
 }
 
+TLI_FN int tli_text_is(tl_span s, const char *word)
+{
+    return tl_span_equal(s, tl_text(word));
+}
+
 TL_API int tl_span_compare(tl_span a, tl_span b)
 {
     size_t n = TLI_MIN(a.size, b.size);
@@ -6158,6 +6163,11 @@ TL_API const tl_json_node *tl_json_member(const tl_json *tree, const tl_json_nod
         if (tl_span_equal(tli_json_plain_text(tree, at), key))
             found = at + 1;
     return found;
+}
+
+TLI_FN const tl_json_node *tli_json_named(const tl_json *json, const tl_json_node *object, const char *key)
+{
+    return tl_json_member(json, object, tl_text(key));
 }
 
 TL_API const tl_json_node *tl_json_at(const tl_json_node *array, uint32_t index)
@@ -13028,7 +13038,7 @@ TLI_FN void *tli_avro_room(const tli_avro_builder *b, void *items, uint32_t *cap
 TLI_FN tl_span tli_avro_text(const tli_avro_builder *b, const tl_json_node *object, const char *name)
 {
     tl_span s = tli_text_span(NULL, 0);
-    const tl_json_node *node = tl_json_member(&b->avro->schema, object, tl_text(name));
+    const tl_json_node *node = tli_json_named(&b->avro->schema, object, name);
     if (node == NULL || tl_json_string(&b->avro->schema, node, &s, NULL) != TL_OK)
         s = tli_text_span(NULL, 0);
     return s;
@@ -13037,7 +13047,7 @@ TLI_FN tl_span tli_avro_text(const tli_avro_builder *b, const tl_json_node *obje
 TLI_FN int32_t tli_avro_id(const tli_avro_builder *b, const tl_json_node *object, const char *name)
 {
     int64_t id;
-    if (tl_json_int64(&b->avro->schema, tl_json_member(&b->avro->schema, object, tl_text(name)), &id, NULL) != TL_OK
+    if (tl_json_int64(&b->avro->schema, tli_json_named(&b->avro->schema, object, name), &id, NULL) != TL_OK
         || id < 0 || id > INT32_MAX)
         return -1;
     return (int32_t)id;
@@ -13090,7 +13100,7 @@ TLI_FN int tli_avro_primitive(tl_span name, tl_avro_kind *kind)
     static const char *const names[] = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"};
     uint32_t i;
     for (i = 0; i < TLI_COUNT(names); i++)
-        if (tl_span_equal(name, tl_text(names[i]))) {
+        if (tli_text_is(name, names[i])) {
             *kind = (tl_avro_kind)i;
             return 1;
         }
@@ -13154,7 +13164,7 @@ TLI_FN void tli_avro_in_order(tli_avro_builder *b, uint32_t from)
 
 TLI_FN tl_status tli_avro_record(tli_avro_builder *b, uint32_t node, const tl_json_node *json)
 {
-    const tl_json_node *fields = tl_json_member(&b->avro->schema, json, tl_text("fields")), *f;
+    const tl_json_node *fields = tli_json_named(&b->avro->schema, json, "fields"), *f;
     uint32_t last = 0, from = b->todo_count;
     tl_status st = tli_avro_define(b, node, json);
     if (st != TL_OK)
@@ -13162,7 +13172,7 @@ TLI_FN tl_status tli_avro_record(tli_avro_builder *b, uint32_t node, const tl_js
     if (fields == NULL || fields->kind != TL_JSON_ARRAY)
         return tli_avro_schema_bad(b, "an Avro record without fields");
     for (f = tl_json_first(fields); f != NULL && st == TL_OK; f = tl_json_next(fields, f))
-        st = tli_avro_child(b, node, &last, tl_json_member(&b->avro->schema, f, tl_text("type")),
+        st = tli_avro_child(b, node, &last, tli_json_named(&b->avro->schema, f, "type"),
                             tli_avro_id(b, f, "field-id"), tli_avro_text(b, f, "name"));
     if (st == TL_OK)
         tli_avro_in_order(b, from);
@@ -13189,7 +13199,7 @@ TLI_FN tl_status tli_avro_union(tli_avro_builder *b, uint32_t node, const tl_jso
 TLI_FN tl_status tli_avro_complex(tli_avro_builder *b, uint32_t node, const tl_json_node *json)
 {
     const tl_json *t = &b->avro->schema;
-    const tl_json_node *inner = tl_json_member(t, json, tl_text("type"));
+    const tl_json_node *inner = tli_json_named(t, json, "type");
     tl_span type = tli_avro_text(b, json, "type"), none = tli_text_span(NULL, 0);
     uint32_t last = 0;
     if (type.data == NULL && inner != NULL && inner->kind != TL_JSON_STRING) { /* {"type": {...}} says nothing more */
@@ -13197,29 +13207,29 @@ TLI_FN tl_status tli_avro_complex(tli_avro_builder *b, uint32_t node, const tl_j
         b->todo[b->todo_count++].node = node;
         return TL_OK;
     }
-    if (tl_span_equal(type, tl_text("record")) || tl_span_equal(type, tl_text("error"))) {
+    if (tli_text_is(type, "record") || tli_text_is(type, "error")) {
         b->nodes[node].kind = TL_AVRO_RECORD;
         b->nodes[node].size = (int32_t)node;
         return tli_avro_record(b, node, json);
     }
-    if (tl_span_equal(type, tl_text("array"))) {
+    if (tli_text_is(type, "array")) {
         b->nodes[node].kind = TL_AVRO_ARRAY;
-        return tli_avro_child(b, node, &last, tl_json_member(t, json, tl_text("items")),
+        return tli_avro_child(b, node, &last, tli_json_named(t, json, "items"),
                               tli_avro_id(b, json, "element-id"), none);
     }
-    if (tl_span_equal(type, tl_text("map"))) {
+    if (tli_text_is(type, "map")) {
         b->nodes[node].kind = TL_AVRO_MAP;
-        return tli_avro_child(b, node, &last, tl_json_member(t, json, tl_text("values")),
+        return tli_avro_child(b, node, &last, tli_json_named(t, json, "values"),
                               tli_avro_id(b, json, "value-id"), none);
     }
-    if (tl_span_equal(type, tl_text("enum"))) {
+    if (tli_text_is(type, "enum")) {
         b->nodes[node].kind = TL_AVRO_ENUM;
-        b->nodes[node].symbols = tl_json_member(t, json, tl_text("symbols"));
+        b->nodes[node].symbols = tli_json_named(t, json, "symbols");
         if (b->nodes[node].symbols == NULL || b->nodes[node].symbols->kind != TL_JSON_ARRAY)
             return tli_avro_schema_bad(b, "an Avro enum without symbols");
         return tli_avro_define(b, node, json);
     }
-    if (tl_span_equal(type, tl_text("fixed"))) {
+    if (tli_text_is(type, "fixed")) {
         b->nodes[node].kind = TL_AVRO_FIXED;
         b->nodes[node].size = tli_avro_id(b, json, "size");
         return b->nodes[node].size >= 0 ? tli_avro_define(b, node, json)
@@ -13364,7 +13374,7 @@ TLI_FN tl_status tli_avro_read_header(tl_avro *a, tl_error *err)
     a->at = at + 16;
     value = tl_avro_metadata(a, tl_text("avro.codec"));
     for (a->codec = 0; a->codec < 4; a->codec++)
-        if (value.data == NULL || value.size == 0 || tl_span_equal(value, tl_text(codecs[a->codec])))
+        if (value.data == NULL || value.size == 0 || tli_text_is(value, codecs[a->codec]))
             break;
     if (a->codec == 4)
         return tli_avro_bad(a, (const uint8_t *)value.data, TL_UNSUPPORTED, "an Avro codec that is not built in", err);
@@ -15746,7 +15756,7 @@ TLI_FN tl_status tli_jsontype_refuse(tli_jsontype_schema *s, tl_status status, c
 TLI_FN int tli_jsontype_text_is(const tli_jsontype_schema *s, const tl_json_node *node, const char *text)
 {
     return node != NULL && node->kind == TL_JSON_STRING
-           && tl_span_equal(tli_json_plain_text(&s->tree, node), tl_text(text));
+           && tli_text_is(tli_json_plain_text(&s->tree, node), text);
 }
 
 /* An int32 among the arguments of a type. */
@@ -15923,20 +15933,20 @@ TLI_FN tl_status tli_jsontype_node_new(tli_jsontype_schema *s, tl_span name, int
 
 TLI_FN tl_status tli_jsontype_field(tli_jsontype_schema *s, const tl_json_node *field, struct ArrowSchema **out)
 {
-    const tl_json_node *ordered = tl_json_member(&s->tree, field, tl_text("dict_is_ordered"));
+    const tl_json_node *ordered = tli_json_named(&s->tree, field, "dict_is_ordered");
     tl_span name;
     int nullable = 0, truth = 0;
     int64_t flags;
     tl_status st;
-    if (tl_json_string(&s->tree, tl_json_member(&s->tree, field, tl_text("name")), &name, NULL) != TL_OK)
+    if (tl_json_string(&s->tree, tli_json_named(&s->tree, field, "name"), &name, NULL) != TL_OK)
         return tli_jsontype_refuse(s, TL_CORRUPT, "head: a field without a name", field);
-    if (tl_json_bool(&s->tree, tl_json_member(&s->tree, field, tl_text("nullable")), &nullable, NULL) != TL_OK)
+    if (tl_json_bool(&s->tree, tli_json_named(&s->tree, field, "nullable"), &nullable, NULL) != TL_OK)
         return tli_jsontype_refuse(s, TL_CORRUPT, "head: a field that does not say whether it is nullable", field);
     if (tl_json_present(ordered) && tl_json_bool(&s->tree, ordered, &truth, NULL) != TL_OK)
         return tli_jsontype_refuse(s, TL_CORRUPT, "head: dict_is_ordered has to be true or false", ordered);
     flags = (nullable ? ARROW_FLAG_NULLABLE : 0) | (truth ? ARROW_FLAG_DICTIONARY_ORDERED : 0);
-    st = tli_jsontype_node_new(s, name, flags, tl_json_member(&s->tree, field, tl_text("data_type")), out);
-    return st == TL_OK ? tli_jsontype_metadata(s, *out, tl_json_member(&s->tree, field, tl_text("metadata"))) : st;
+    st = tli_jsontype_node_new(s, name, flags, tli_json_named(&s->tree, field, "data_type"), out);
+    return st == TL_OK ? tli_jsontype_metadata(s, *out, tli_json_named(&s->tree, field, "metadata")) : st;
 }
 
 /* Makes what is left to do, which makes more to do. */
@@ -15961,14 +15971,14 @@ TLI_FN tl_status tli_jsontype_below(tli_jsontype_schema *s)
 
 TLI_FN tl_status tli_jsontype_schema_read(tli_jsontype_schema *s, const tl_limits *limits, struct ArrowSchema **out)
 {
-    const tl_json_node *fields = tl_json_member(&s->tree, s->tree.root, tl_text("fields"));
+    const tl_json_node *fields = tli_json_named(&s->tree, s->tree.root, "fields");
     tl_status st;
     if (fields == NULL || fields->kind != TL_JSON_ARRAY)
         return tli_jsontype_refuse(s, TL_CORRUPT, "head: a schema without fields", NULL);
     *out = tli_arrow_schema_new(s->store, "+s", tl_text(""), 0, (int64_t)fields->count, s->err);
     if (*out == NULL)
         return s->err->status;
-    st = tli_jsontype_metadata(s, *out, tl_json_member(&s->tree, s->tree.root, tl_text("metadata")));
+    st = tli_jsontype_metadata(s, *out, tli_json_named(&s->tree, s->tree.root, "metadata"));
     if (fields->count != 0) {
         s->todo[0].schema = *out;
         s->todo[0].fields = fields;
@@ -17884,13 +17894,13 @@ TLI_FN int tli_headjson_section_member(tli_headjson_decoder *d, tli_headjson_par
     if (!tli_headjson_keep(d, "json: a key is expected", &key)
         || !tli_json_take(&d->j, ':', "json: a colon is expected"))
         return 0;
-    if (tl_span_equal(key, tl_text("name")))
+    if (tli_text_is(key, "name"))
         return (twice = seen->name.data != NULL) ? tli_json_fail(&d->j, "head: a section has two names", at)
             : tli_headjson_keep(d, "head: the name of a section has to be text", &seen->name);
-    if (tl_span_equal(key, tl_text("schema")))
+    if (tli_text_is(key, "schema"))
         return seen->schema != NULL ? tli_json_fail(&d->j, "head: a section has two schemas", at)
             : tli_headjson_section_schema(d, seen);
-    if (tl_span_equal(key, tl_text("rows")))
+    if (tli_text_is(key, "rows"))
         return seen->rows != NULL ? tli_json_fail(&d->j, "head: a section has rows twice", at)
             : tli_headjson_section_rows(d, seen);
     return tli_json_skip(&d->j, tli_jsontype_depth(&d->limits));
@@ -17954,10 +17964,10 @@ TLI_FN int tli_headjson_document(tli_headjson_decoder *d)
         if (!tli_headjson_keep(d, "json: a key is expected", &key)
             || !tli_json_take(&d->j, ':', "json: a colon is expected"))
             return 0;
-        if (tl_span_equal(key, tl_text("properties"))) {
+        if (tli_text_is(key, "properties")) {
             good = properties != NULL ? tli_json_fail(&d->j, "head: properties twice", at) : tli_headjson_properties(d);
             properties = at;
-        } else if (tl_span_equal(key, tl_text("sections"))) {
+        } else if (tli_text_is(key, "sections")) {
             good = sections != NULL ? tli_json_fail(&d->j, "head: sections twice", at) : tli_headjson_sections(d);
             sections = at;
         } else {
@@ -18316,7 +18326,7 @@ TLI_FN tl_status tli_head_find(const tl_head_options *options, tl_span name, tli
             return TL_OK;
         }
     }
-    if (tl_span_equal(name, tl_text("arrow"))) {
+    if (tli_text_is(name, "arrow")) {
         *kind = TLI_HEAD_ARROW;
 #ifndef TIMELAKE_NO_HEAD_ARROW
         return TL_OK;
@@ -18324,7 +18334,7 @@ TLI_FN tl_status tli_head_find(const tl_head_options *options, tl_span name, tli
         return tli_err(err, TL_NO_CODEC, "the codec arrow is not built in (TIMELAKE_NO_HEAD_ARROW)", position);
 #endif
     }
-    if (tl_span_equal(name, tl_text("json"))) {
+    if (tli_text_is(name, "json")) {
         *kind = TLI_HEAD_JSON;
 #ifndef TIMELAKE_NO_HEAD_JSON
         return TL_OK;
@@ -18511,7 +18521,7 @@ TLI_FN uint64_t tli_head_open_memory(tl_head *head)
     static const char *const views[3] = {"columns", "files", "footers"};
     uint64_t need = 0;
     int32_t i;
-    if (!tl_span_equal(head->codec, tl_text("arrow")))
+    if (!tli_text_is(head->codec, "arrow"))
         for (i = 0; i < head->document.section_count; i++)
             (void)tl_section_open(&head->document.sections[i], NULL); /* may fail: then it takes no more than that */
 #ifndef TIMELAKE_NO_HEAD_ARROW
@@ -18745,7 +18755,7 @@ TLI_FN tl_status tli_view_section(tl_head *head, const char *name, int required,
     if (head == NULL)
         return tli_err(err, TL_MISUSE, "no head", TL_NO_POSITION);
     layout = tl_document_property(&head->document, tl_text("layout"));
-    if (layout.data == NULL || !tl_span_equal(layout, tl_text("1")))
+    if (layout.data == NULL || !tli_text_is(layout, "1"))
         return tli_err(err, TL_LAYOUT, "the head's layout is not 1", TL_NO_POSITION);
     *section = tl_document_section(&head->document, tl_text(name));
     if (*section != NULL)
@@ -18768,7 +18778,7 @@ TLI_FN tl_status tli_view_wrong(const tl_section *section, const char *text, tl_
 
 TLI_FN int tli_view_same_format(const char *a, const char *b)
 {
-    return a != NULL && tl_span_equal(tl_text(a), tl_text(b));
+    return a != NULL && tli_text_is(tl_text(a), b);
 }
 
 TLI_FN int tli_view_has_type(const struct ArrowSchema *node, const char *format)
@@ -21233,7 +21243,7 @@ TL_API tl_status tl_contract_read(tl_contract *contract, const tl_json *metadata
     tli_contract_defaults(contract);
     for (i = 0; i < TLI_COUNT(tli_contract_entries); i++) {
         const tli_contract_entry *e = &tli_contract_entries[i];
-        const tl_json_node *node = tl_json_member(metadata, properties, tl_text(e->name));
+        const tl_json_node *node = tli_json_named(metadata, properties, e->name);
         tl_span value;
         tl_status st;
         if (node == NULL)
@@ -21289,7 +21299,7 @@ TL_API tl_status tl_contract_may_write(const tl_contract *contract, tl_error *er
 
 TLI_FN const tl_json_node *tli_metadata_get(const tl_metadata *m, const tl_json_node *object, const char *name)
 {
-    return tl_json_member(&m->json, object, tl_text(name));
+    return tli_json_named(&m->json, object, name);
 }
 
 TLI_FN tl_status tli_metadata_bad(const tl_json_node *node, const char *text, tl_error *err)
@@ -21379,7 +21389,7 @@ TLI_FN void tli_metadata_type(tl_span s, tl_field *f)
     size_t i;
     f->type = TL_ICEBERG_OTHER;
     for (i = 0; i < TLI_COUNT(names); i++)
-        if (tl_span_equal(s, tl_text(names[i].name)))
+        if (tli_text_is(s, names[i].name))
             f->type = names[i].type;
     if (s.size > 7 && TLI_COMPARE(s.data, "decimal", 7) == 0
         && tli_metadata_numbers(tli_text_span(s.data + 7, s.size - 7), '(', ')', &f->precision, &f->scale))
@@ -21455,7 +21465,7 @@ TLI_FN tl_transform tli_metadata_transform(tl_span s)
                  {"month", TL_TRANSFORM_MONTH},       {"year", TL_TRANSFORM_YEAR}, {"void", TL_TRANSFORM_VOID}};
     size_t i;
     for (i = 0; i < TLI_COUNT(names); i++)
-        if (tl_span_equal(s, tl_text(names[i].name)))
+        if (tli_text_is(s, names[i].name))
             return names[i].transform;
     return TL_TRANSFORM_OTHER;
 }
@@ -22826,7 +22836,7 @@ TLI_FN int32_t tli_iceberg_id(const tl_avro_node *field, const tli_iceberg_name 
     if (field->field_id >= 0)
         return field->field_id;
     for (i = 0; i < count; i++)
-        if (tl_span_equal(field->name, tl_text(names[i].name)))
+        if (tli_text_is(field->name, names[i].name))
             return names[i].id;
     return -1;
 }
@@ -23236,8 +23246,8 @@ TLI_FN tl_status tli_iceberg_pair(tli_iceberg_files *f, tli_iceberg_entry *e, co
 {
     static const uint8_t keys[] = {117, 119, 121, 126, 129, 138}, values[] = {118, 120, 122, 127, 130, 139};
     int32_t id = v->field->field_id;
-    int key = id < 0 && tl_span_equal(v->field->name, tl_text("key"));
-    int value = id < 0 && tl_span_equal(v->field->name, tl_text("value"));
+    int key = id < 0 && tli_text_is(v->field->name, "key");
+    int value = id < 0 && tli_text_is(v->field->name, "value");
     size_t i;
     for (i = 0; id >= 0 && i < TLI_COUNT(keys); i++) {
         key |= id == keys[i];
@@ -23314,8 +23324,8 @@ TLI_FN tl_status tli_iceberg_scalar(tli_iceberg_files *f, tli_iceberg_entry *e, 
 /* Does a value of a data file say what a rewrite would lose? */
 TLI_FN int tli_iceberg_is_more(int32_t id, const tl_avro_value *v)
 {
-    if (id == 101 || (id < 0 && tl_span_equal(v->field->name, tl_text("file_format"))))
-        return !tl_span_equal(v->bytes, tl_text("PARQUET"));
+    if (id == 101 || (id < 0 && tli_text_is(v->field->name, "file_format")))
+        return !tli_text_is(v->bytes, "PARQUET");
     return v->node->kind != TL_AVRO_NULL && id != 134 && id != 100 && id != 103 && id != 104 && id != 140;
 }
 
@@ -29721,9 +29731,9 @@ TLI_FN tl_status tli_tsfield_check_arrow(const tli_tsfield_walk *w, const uint32
         if (f->type == TL_LOG_TIMESTAMP && f->text.data != NULL && f->text.size == 0)
             return tli_tsfield_refuse(w, TL_FAULT_INEXACT, "a time zone without a name", f->name);
         if (f->type == TL_LOG_MAP
-            && (!tl_span_equal(f[1].name, tl_text("key"))
+            && (!tli_text_is(f[1].name, "key")
                 || (tli_tsfield_nodes(f + 1) + 1 < tli_tsfield_nodes(f)
-                    && !tl_span_equal(f[1 + tli_tsfield_nodes(f + 1)].name, tl_text("value")))))
+                    && !tli_text_is(f[1 + tli_tsfield_nodes(f + 1)].name, "value"))))
             return tli_tsfield_refuse(w, TL_FAULT_INEXACT, "a map has to call its columns key and value", f->name);
     }
     return TL_OK;
@@ -30000,7 +30010,7 @@ TLI_FN int tli_tslog_layout(tli_tsfield_source *s, const tl_json_node *node, tl_
     }
     if (!tli_tslog_only(s, node, &name, &list))
         return 0;
-    if (!tl_span_equal(name, tl_text("Single")) || list->kind != TL_JSON_ARRAY || list->count == 0)
+    if (!tli_text_is(name, "Single") || list->kind != TL_JSON_ARRAY || list->count == 0)
         return tli_tsfield_bad(s, "a layout of segments is expected", node);
     segment->layout = TL_LOG_SINGLE;
     segment->components = c = (tl_log_component *)tli_tsfield_take(s, list->count, sizeof *c);
@@ -30083,7 +30093,7 @@ TLI_FN int tli_tslog_kind(tli_tsfield_source *s, const tl_json_node *node, tl_lo
     }
     if (!tli_tslog_only(s, node, &name, &index))
         return 0;
-    if (!tl_span_equal(name, tl_text("TimeSeries")))
+    if (!tli_text_is(name, "TimeSeries"))
         return tli_tsfield_bad(s, "a kind of table is expected", node);
     return tli_tslog_index(s, index, m);
 }

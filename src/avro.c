@@ -126,7 +126,7 @@ TLI_FN void *tli_avro_room(const tli_avro_builder *b, void *items, uint32_t *cap
 TLI_FN tl_span tli_avro_text(const tli_avro_builder *b, const tl_json_node *object, const char *name)
 {
     tl_span s = tli_text_span(NULL, 0);
-    const tl_json_node *node = tl_json_member(&b->avro->schema, object, tl_text(name));
+    const tl_json_node *node = tli_json_named(&b->avro->schema, object, name);
     if (node == NULL || tl_json_string(&b->avro->schema, node, &s, NULL) != TL_OK)
         s = tli_text_span(NULL, 0);
     return s;
@@ -135,7 +135,7 @@ TLI_FN tl_span tli_avro_text(const tli_avro_builder *b, const tl_json_node *obje
 TLI_FN int32_t tli_avro_id(const tli_avro_builder *b, const tl_json_node *object, const char *name)
 {
     int64_t id;
-    if (tl_json_int64(&b->avro->schema, tl_json_member(&b->avro->schema, object, tl_text(name)), &id, NULL) != TL_OK
+    if (tl_json_int64(&b->avro->schema, tli_json_named(&b->avro->schema, object, name), &id, NULL) != TL_OK
         || id < 0 || id > INT32_MAX)
         return -1;
     return (int32_t)id;
@@ -188,7 +188,7 @@ TLI_FN int tli_avro_primitive(tl_span name, tl_avro_kind *kind)
     static const char *const names[] = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"};
     uint32_t i;
     for (i = 0; i < TLI_COUNT(names); i++)
-        if (tl_span_equal(name, tl_text(names[i]))) {
+        if (tli_text_is(name, names[i])) {
             *kind = (tl_avro_kind)i;
             return 1;
         }
@@ -252,7 +252,7 @@ TLI_FN void tli_avro_in_order(tli_avro_builder *b, uint32_t from)
 
 TLI_FN tl_status tli_avro_record(tli_avro_builder *b, uint32_t node, const tl_json_node *json)
 {
-    const tl_json_node *fields = tl_json_member(&b->avro->schema, json, tl_text("fields")), *f;
+    const tl_json_node *fields = tli_json_named(&b->avro->schema, json, "fields"), *f;
     uint32_t last = 0, from = b->todo_count;
     tl_status st = tli_avro_define(b, node, json);
     if (st != TL_OK)
@@ -260,7 +260,7 @@ TLI_FN tl_status tli_avro_record(tli_avro_builder *b, uint32_t node, const tl_js
     if (fields == NULL || fields->kind != TL_JSON_ARRAY)
         return tli_avro_schema_bad(b, "an Avro record without fields");
     for (f = tl_json_first(fields); f != NULL && st == TL_OK; f = tl_json_next(fields, f))
-        st = tli_avro_child(b, node, &last, tl_json_member(&b->avro->schema, f, tl_text("type")),
+        st = tli_avro_child(b, node, &last, tli_json_named(&b->avro->schema, f, "type"),
                             tli_avro_id(b, f, "field-id"), tli_avro_text(b, f, "name"));
     if (st == TL_OK)
         tli_avro_in_order(b, from);
@@ -287,7 +287,7 @@ TLI_FN tl_status tli_avro_union(tli_avro_builder *b, uint32_t node, const tl_jso
 TLI_FN tl_status tli_avro_complex(tli_avro_builder *b, uint32_t node, const tl_json_node *json)
 {
     const tl_json *t = &b->avro->schema;
-    const tl_json_node *inner = tl_json_member(t, json, tl_text("type"));
+    const tl_json_node *inner = tli_json_named(t, json, "type");
     tl_span type = tli_avro_text(b, json, "type"), none = tli_text_span(NULL, 0);
     uint32_t last = 0;
     if (type.data == NULL && inner != NULL && inner->kind != TL_JSON_STRING) { /* {"type": {...}} says nothing more */
@@ -295,29 +295,29 @@ TLI_FN tl_status tli_avro_complex(tli_avro_builder *b, uint32_t node, const tl_j
         b->todo[b->todo_count++].node = node;
         return TL_OK;
     }
-    if (tl_span_equal(type, tl_text("record")) || tl_span_equal(type, tl_text("error"))) {
+    if (tli_text_is(type, "record") || tli_text_is(type, "error")) {
         b->nodes[node].kind = TL_AVRO_RECORD;
         b->nodes[node].size = (int32_t)node;
         return tli_avro_record(b, node, json);
     }
-    if (tl_span_equal(type, tl_text("array"))) {
+    if (tli_text_is(type, "array")) {
         b->nodes[node].kind = TL_AVRO_ARRAY;
-        return tli_avro_child(b, node, &last, tl_json_member(t, json, tl_text("items")),
+        return tli_avro_child(b, node, &last, tli_json_named(t, json, "items"),
                               tli_avro_id(b, json, "element-id"), none);
     }
-    if (tl_span_equal(type, tl_text("map"))) {
+    if (tli_text_is(type, "map")) {
         b->nodes[node].kind = TL_AVRO_MAP;
-        return tli_avro_child(b, node, &last, tl_json_member(t, json, tl_text("values")),
+        return tli_avro_child(b, node, &last, tli_json_named(t, json, "values"),
                               tli_avro_id(b, json, "value-id"), none);
     }
-    if (tl_span_equal(type, tl_text("enum"))) {
+    if (tli_text_is(type, "enum")) {
         b->nodes[node].kind = TL_AVRO_ENUM;
-        b->nodes[node].symbols = tl_json_member(t, json, tl_text("symbols"));
+        b->nodes[node].symbols = tli_json_named(t, json, "symbols");
         if (b->nodes[node].symbols == NULL || b->nodes[node].symbols->kind != TL_JSON_ARRAY)
             return tli_avro_schema_bad(b, "an Avro enum without symbols");
         return tli_avro_define(b, node, json);
     }
-    if (tl_span_equal(type, tl_text("fixed"))) {
+    if (tli_text_is(type, "fixed")) {
         b->nodes[node].kind = TL_AVRO_FIXED;
         b->nodes[node].size = tli_avro_id(b, json, "size");
         return b->nodes[node].size >= 0 ? tli_avro_define(b, node, json)
@@ -462,7 +462,7 @@ TLI_FN tl_status tli_avro_read_header(tl_avro *a, tl_error *err)
     a->at = at + 16;
     value = tl_avro_metadata(a, tl_text("avro.codec"));
     for (a->codec = 0; a->codec < 4; a->codec++)
-        if (value.data == NULL || value.size == 0 || tl_span_equal(value, tl_text(codecs[a->codec])))
+        if (value.data == NULL || value.size == 0 || tli_text_is(value, codecs[a->codec]))
             break;
     if (a->codec == 4)
         return tli_avro_bad(a, (const uint8_t *)value.data, TL_UNSUPPORTED, "an Avro codec that is not built in", err);

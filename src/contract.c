@@ -221,7 +221,7 @@ TL_API tl_status tl_contract_read(tl_contract *contract, const tl_json *metadata
     tli_contract_defaults(contract);
     for (i = 0; i < TLI_COUNT(tli_contract_entries); i++) {
         const tli_contract_entry *e = &tli_contract_entries[i];
-        const tl_json_node *node = tl_json_member(metadata, properties, tl_text(e->name));
+        const tl_json_node *node = tli_json_named(metadata, properties, e->name);
         tl_span value;
         tl_status st;
         if (node == NULL)

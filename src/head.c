@@ -45,7 +45,7 @@ TLI_FN tl_status tli_head_find(const tl_head_options *options, tl_span name, tli
             return TL_OK;
         }
     }
-    if (tl_span_equal(name, tl_text("arrow"))) {
+    if (tli_text_is(name, "arrow")) {
         *kind = TLI_HEAD_ARROW;
 #ifndef TIMELAKE_NO_HEAD_ARROW
         return TL_OK;
@@ -53,7 +53,7 @@ TLI_FN tl_status tli_head_find(const tl_head_options *options, tl_span name, tli
         return tli_err(err, TL_NO_CODEC, "the codec arrow is not built in (TIMELAKE_NO_HEAD_ARROW)", position);
 #endif
     }
-    if (tl_span_equal(name, tl_text("json"))) {
+    if (tli_text_is(name, "json")) {
         *kind = TLI_HEAD_JSON;
 #ifndef TIMELAKE_NO_HEAD_JSON
         return TL_OK;
@@ -240,7 +240,7 @@ TLI_FN uint64_t tli_head_open_memory(tl_head *head)
     static const char *const views[3] = {"columns", "files", "footers"};
     uint64_t need = 0;
     int32_t i;
-    if (!tl_span_equal(head->codec, tl_text("arrow")))
+    if (!tli_text_is(head->codec, "arrow"))
         for (i = 0; i < head->document.section_count; i++)
             (void)tl_section_open(&head->document.sections[i], NULL); /* may fail: then it takes no more than that */
 #ifndef TIMELAKE_NO_HEAD_ARROW

@@ -154,13 +154,13 @@ TLI_FN int tli_headjson_section_member(tli_headjson_decoder *d, tli_headjson_par
     if (!tli_headjson_keep(d, "json: a key is expected", &key)
         || !tli_json_take(&d->j, ':', "json: a colon is expected"))
         return 0;
-    if (tl_span_equal(key, tl_text("name")))
+    if (tli_text_is(key, "name"))
         return (twice = seen->name.data != NULL) ? tli_json_fail(&d->j, "head: a section has two names", at)
             : tli_headjson_keep(d, "head: the name of a section has to be text", &seen->name);
-    if (tl_span_equal(key, tl_text("schema")))
+    if (tli_text_is(key, "schema"))
         return seen->schema != NULL ? tli_json_fail(&d->j, "head: a section has two schemas", at)
             : tli_headjson_section_schema(d, seen);
-    if (tl_span_equal(key, tl_text("rows")))
+    if (tli_text_is(key, "rows"))
         return seen->rows != NULL ? tli_json_fail(&d->j, "head: a section has rows twice", at)
             : tli_headjson_section_rows(d, seen);
     return tli_json_skip(&d->j, tli_jsontype_depth(&d->limits));
@@ -224,10 +224,10 @@ TLI_FN int tli_headjson_document(tli_headjson_decoder *d)
         if (!tli_headjson_keep(d, "json: a key is expected", &key)
             || !tli_json_take(&d->j, ':', "json: a colon is expected"))
             return 0;
-        if (tl_span_equal(key, tl_text("properties"))) {
+        if (tli_text_is(key, "properties")) {
             good = properties != NULL ? tli_json_fail(&d->j, "head: properties twice", at) : tli_headjson_properties(d);
             properties = at;
-        } else if (tl_span_equal(key, tl_text("sections"))) {
+        } else if (tli_text_is(key, "sections")) {
             good = sections != NULL ? tli_json_fail(&d->j, "head: sections twice", at) : tli_headjson_sections(d);
             sections = at;
         } else {

@@ -89,7 +89,7 @@ TLI_FN int32_t tli_iceberg_id(const tl_avro_node *field, const tli_iceberg_name 
     if (field->field_id >= 0)
         return field->field_id;
     for (i = 0; i < count; i++)
-        if (tl_span_equal(field->name, tl_text(names[i].name)))
+        if (tli_text_is(field->name, names[i].name))
             return names[i].id;
     return -1;
 }
@@ -499,8 +499,8 @@ TLI_FN tl_status tli_iceberg_pair(tli_iceberg_files *f, tli_iceberg_entry *e, co
 {
     static const uint8_t keys[] = {117, 119, 121, 126, 129, 138}, values[] = {118, 120, 122, 127, 130, 139};
     int32_t id = v->field->field_id;
-    int key = id < 0 && tl_span_equal(v->field->name, tl_text("key"));
-    int value = id < 0 && tl_span_equal(v->field->name, tl_text("value"));
+    int key = id < 0 && tli_text_is(v->field->name, "key");
+    int value = id < 0 && tli_text_is(v->field->name, "value");
     size_t i;
     for (i = 0; id >= 0 && i < TLI_COUNT(keys); i++) {
         key |= id == keys[i];
@@ -577,8 +577,8 @@ TLI_FN tl_status tli_iceberg_scalar(tli_iceberg_files *f, tli_iceberg_entry *e, 
 /* Does a value of a data file say what a rewrite would lose? */
 TLI_FN int tli_iceberg_is_more(int32_t id, const tl_avro_value *v)
 {
-    if (id == 101 || (id < 0 && tl_span_equal(v->field->name, tl_text("file_format"))))
-        return !tl_span_equal(v->bytes, tl_text("PARQUET"));
+    if (id == 101 || (id < 0 && tli_text_is(v->field->name, "file_format")))
+        return !tli_text_is(v->bytes, "PARQUET");
     return v->node->kind != TL_AVRO_NULL && id != 134 && id != 100 && id != 103 && id != 104 && id != 140;
 }
 

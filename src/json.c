@@ -916,6 +916,11 @@ TL_API const tl_json_node *tl_json_member(const tl_json *tree, const tl_json_nod
     return found;
 }
 
+TLI_FN const tl_json_node *tli_json_named(const tl_json *json, const tl_json_node *object, const char *key)
+{
+    return tl_json_member(json, object, tl_text(key));
+}
+
 TL_API const tl_json_node *tl_json_at(const tl_json_node *array, uint32_t index)
 {
     const tl_json_node *at;

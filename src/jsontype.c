@@ -244,7 +244,7 @@ TLI_FN tl_status tli_jsontype_refuse(tli_jsontype_schema *s, tl_status status, c
 TLI_FN int tli_jsontype_text_is(const tli_jsontype_schema *s, const tl_json_node *node, const char *text)
 {
     return node != NULL && node->kind == TL_JSON_STRING
-           && tl_span_equal(tli_json_plain_text(&s->tree, node), tl_text(text));
+           && tli_text_is(tli_json_plain_text(&s->tree, node), text);
 }
 
 /* An int32 among the arguments of a type. */
@@ -421,20 +421,20 @@ TLI_FN tl_status tli_jsontype_node_new(tli_jsontype_schema *s, tl_span name, int
 
 TLI_FN tl_status tli_jsontype_field(tli_jsontype_schema *s, const tl_json_node *field, struct ArrowSchema **out)
 {
-    const tl_json_node *ordered = tl_json_member(&s->tree, field, tl_text("dict_is_ordered"));
+    const tl_json_node *ordered = tli_json_named(&s->tree, field, "dict_is_ordered");
     tl_span name;
     int nullable = 0, truth = 0;
     int64_t flags;
     tl_status st;
-    if (tl_json_string(&s->tree, tl_json_member(&s->tree, field, tl_text("name")), &name, NULL) != TL_OK)
+    if (tl_json_string(&s->tree, tli_json_named(&s->tree, field, "name"), &name, NULL) != TL_OK)
         return tli_jsontype_refuse(s, TL_CORRUPT, "head: a field without a name", field);
-    if (tl_json_bool(&s->tree, tl_json_member(&s->tree, field, tl_text("nullable")), &nullable, NULL) != TL_OK)
+    if (tl_json_bool(&s->tree, tli_json_named(&s->tree, field, "nullable"), &nullable, NULL) != TL_OK)
         return tli_jsontype_refuse(s, TL_CORRUPT, "head: a field that does not say whether it is nullable", field);
     if (tl_json_present(ordered) && tl_json_bool(&s->tree, ordered, &truth, NULL) != TL_OK)
         return tli_jsontype_refuse(s, TL_CORRUPT, "head: dict_is_ordered has to be true or false", ordered);
     flags = (nullable ? ARROW_FLAG_NULLABLE : 0) | (truth ? ARROW_FLAG_DICTIONARY_ORDERED : 0);
-    st = tli_jsontype_node_new(s, name, flags, tl_json_member(&s->tree, field, tl_text("data_type")), out);
-    return st == TL_OK ? tli_jsontype_metadata(s, *out, tl_json_member(&s->tree, field, tl_text("metadata"))) : st;
+    st = tli_jsontype_node_new(s, name, flags, tli_json_named(&s->tree, field, "data_type"), out);
+    return st == TL_OK ? tli_jsontype_metadata(s, *out, tli_json_named(&s->tree, field, "metadata")) : st;
 }
 
 /* Makes what is left to do, which makes more to do. */
@@ -459,14 +459,14 @@ TLI_FN tl_status tli_jsontype_below(tli_jsontype_schema *s)
 
 TLI_FN tl_status tli_jsontype_schema_read(tli_jsontype_schema *s, const tl_limits *limits, struct ArrowSchema **out)
 {
-    const tl_json_node *fields = tl_json_member(&s->tree, s->tree.root, tl_text("fields"));
+    const tl_json_node *fields = tli_json_named(&s->tree, s->tree.root, "fields");
     tl_status st;
     if (fields == NULL || fields->kind != TL_JSON_ARRAY)
         return tli_jsontype_refuse(s, TL_CORRUPT, "head: a schema without fields", NULL);
     *out = tli_arrow_schema_new(s->store, "+s", tl_text(""), 0, (int64_t)fields->count, s->err);
     if (*out == NULL)
         return s->err->status;
-    st = tli_jsontype_metadata(s, *out, tl_json_member(&s->tree, s->tree.root, tl_text("metadata")));
+    st = tli_jsontype_metadata(s, *out, tli_json_named(&s->tree, s->tree.root, "metadata"));
     if (fields->count != 0) {
         s->todo[0].schema = *out;
         s->todo[0].fields = fields;

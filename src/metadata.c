@@ -3,7 +3,7 @@
 
 TLI_FN const tl_json_node *tli_metadata_get(const tl_metadata *m, const tl_json_node *object, const char *name)
 {
-    return tl_json_member(&m->json, object, tl_text(name));
+    return tli_json_named(&m->json, object, name);
 }
 
 TLI_FN tl_status tli_metadata_bad(const tl_json_node *node, const char *text, tl_error *err)
@@ -93,7 +93,7 @@ TLI_FN void tli_metadata_type(tl_span s, tl_field *f)
     size_t i;
     f->type = TL_ICEBERG_OTHER;
     for (i = 0; i < TLI_COUNT(names); i++)
-        if (tl_span_equal(s, tl_text(names[i].name)))
+        if (tli_text_is(s, names[i].name))
             f->type = names[i].type;
     if (s.size > 7 && TLI_COMPARE(s.data, "decimal", 7) == 0
         && tli_metadata_numbers(tli_text_span(s.data + 7, s.size - 7), '(', ')', &f->precision, &f->scale))
@@ -169,7 +169,7 @@ TLI_FN tl_transform tli_metadata_transform(tl_span s)
                  {"month", TL_TRANSFORM_MONTH},       {"year", TL_TRANSFORM_YEAR}, {"void", TL_TRANSFORM_VOID}};
     size_t i;
     for (i = 0; i < TLI_COUNT(names); i++)
-        if (tl_span_equal(s, tl_text(names[i].name)))
+        if (tli_text_is(s, names[i].name))
             return names[i].transform;
     return TL_TRANSFORM_OTHER;
 }

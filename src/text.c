@@ -15,6 +15,11 @@ TL_API int tl_span_equal(tl_span a, tl_span b)
     return a.size == b.size && (a.size == 0 || TLI_COMPARE(a.data, b.data, a.size) == 0);
 }
 
+TLI_FN int tli_text_is(tl_span s, const char *word)
+{
+    return tl_span_equal(s, tl_text(word));
+}
+
 TL_API int tl_span_compare(tl_span a, tl_span b)
 {
     size_t n = TLI_MIN(a.size, b.size);

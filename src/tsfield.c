@@ -933,9 +933,9 @@ TLI_FN tl_status tli_tsfield_check_arrow(const tli_tsfield_walk *w, const uint32
         if (f->type == TL_LOG_TIMESTAMP && f->text.data != NULL && f->text.size == 0)
             return tli_tsfield_refuse(w, TL_FAULT_INEXACT, "a time zone without a name", f->name);
         if (f->type == TL_LOG_MAP
-            && (!tl_span_equal(f[1].name, tl_text("key"))
+            && (!tli_text_is(f[1].name, "key")
                 || (tli_tsfield_nodes(f + 1) + 1 < tli_tsfield_nodes(f)
-                    && !tl_span_equal(f[1 + tli_tsfield_nodes(f + 1)].name, tl_text("value")))))
+                    && !tli_text_is(f[1 + tli_tsfield_nodes(f + 1)].name, "value"))))
             return tli_tsfield_refuse(w, TL_FAULT_INEXACT, "a map has to call its columns key and value", f->name);
     }
     return TL_OK;

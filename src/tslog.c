@@ -238,7 +238,7 @@ TLI_FN int tli_tslog_layout(tli_tsfield_source *s, const tl_json_node *node, tl_
     }
     if (!tli_tslog_only(s, node, &name, &list))
         return 0;
-    if (!tl_span_equal(name, tl_text("Single")) || list->kind != TL_JSON_ARRAY || list->count == 0)
+    if (!tli_text_is(name, "Single") || list->kind != TL_JSON_ARRAY || list->count == 0)
         return tli_tsfield_bad(s, "a layout of segments is expected", node);
     segment->layout = TL_LOG_SINGLE;
     segment->components = c = (tl_log_component *)tli_tsfield_take(s, list->count, sizeof *c);
@@ -321,7 +321,7 @@ TLI_FN int tli_tslog_kind(tli_tsfield_source *s, const tl_json_node *node, tl_lo
     }
     if (!tli_tslog_only(s, node, &name, &index))
         return 0;
-    if (!tl_span_equal(name, tl_text("TimeSeries")))
+    if (!tli_text_is(name, "TimeSeries"))
         return tli_tsfield_bad(s, "a kind of table is expected", node);
     return tli_tslog_index(s, index, m);
 }

@@ -110,7 +110,7 @@ TLI_FN tl_status tli_view_section(tl_head *head, const char *name, int required,
     if (head == NULL)
         return tli_err(err, TL_MISUSE, "no head", TL_NO_POSITION);
     layout = tl_document_property(&head->document, tl_text("layout"));
-    if (layout.data == NULL || !tl_span_equal(layout, tl_text("1")))
+    if (layout.data == NULL || !tli_text_is(layout, "1"))
         return tli_err(err, TL_LAYOUT, "the head's layout is not 1", TL_NO_POSITION);
     *section = tl_document_section(&head->document, tl_text(name));
     if (*section != NULL)
@@ -133,7 +133,7 @@ TLI_FN tl_status tli_view_wrong(const tl_section *section, const char *text, tl_
 
 TLI_FN int tli_view_same_format(const char *a, const char *b)
 {
-    return a != NULL && tl_span_equal(tl_text(a), tl_text(b));
+    return a != NULL && tli_text_is(tl_text(a), b);
 }
 
 TLI_FN int tli_view_has_type(const struct ArrowSchema *node, const char *format)
