@@ -180,20 +180,53 @@ TLI_FN int tli_commitplan_has_batch(const tl_metadata *m, const tl_json_node *sn
     return node != NULL && tl_json_string(&m->json, node, &value, NULL) == TL_OK && tl_span_equal(value, id);
 }
 
+typedef struct tli_commitplan_known {
+    int64_t id;
+    const tl_json_node *snapshot;
+} tli_commitplan_known;
+
+TLI_FN int tli_commitplan_by_id(const void *a, const void *b)
+{
+    int64_t x = ((const tli_commitplan_known *)a)->id, y = ((const tli_commitplan_known *)b)->id;
+    return (x > y) - (x < y);
+}
+
+/* The snapshot of an id among sorted ones; NULL: there is none. */
+TLI_FN const tl_json_node *tli_commitplan_snapshot_of(const tli_commitplan_known *known, uint32_t count, int64_t id)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (known[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && known[low].id == id ? known[low].snapshot : NULL;
+}
+
 /* Looks for the batch id in the current snapshot and its ancestors, as far as the metadata knows them. */
 TLI_FN tl_status tli_commitplan_find_batch(tli_commitplan *p)
 {
     const tl_metadata *m = &p->base->metadata;
-    const tl_json_node *list = tl_json_member(&m->json, m->json.root, tl_text("snapshots")), *s = m->snapshot;
-    uint32_t steps = list == NULL ? 0 : list->count;
+    const tl_json_node *list = tl_json_member(&m->json, m->json.root, tl_text("snapshots")), *s = m->snapshot, *k;
+    uint32_t steps = list == NULL || list->kind != TL_JSON_ARRAY ? 0 : list->count, count = 0;
+    tli_commitplan_known *known = (tli_commitplan_known *)tli_mem_take_array(p->store, (uint64_t)steps + 1,
+                                                                             sizeof *known, p->err);
     int64_t parent;
-    tl_status st = TL_OK;
+    tl_status st = known == NULL ? p->err->status : TL_OK;
+    for (k = steps == 0 ? NULL : tl_json_first(list); k != NULL && st == TL_OK; k = tl_json_next(list, k)) {
+        known[count].snapshot = k;
+        st = tli_metadata_int(m, k, "snapshot-id", -1, &known[count++].id, p->err);
+    }
+    if (st == TL_OK)
+        tli_sort(known, count, sizeof *known, tli_commitplan_by_id);
     for (; s != NULL && st == TL_OK && !p->duplicate; steps--) {
         p->duplicate = (uint8_t)tli_commitplan_has_batch(m, s, p->change->batch_id);
         st = tli_metadata_int(m, s, "parent-snapshot-id", -1, &parent, p->err);
         if (steps == 0 || st != TL_OK || parent == -1)
             break;
-        st = tli_metadata_by_id(m, list, "snapshot-id", parent, &s, p->err);
+        s = tli_commitplan_snapshot_of(known, count, parent);
     }
     return st;
 }

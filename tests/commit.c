@@ -1,5 +1,6 @@
 /* Commits: what they write is what a cold load reads, from the chain and from the head; outcomes are told truly. */
 #include "tl_test.h"
+#include <time.h>
 
 #define TIMELAKE_MEM_IMPLEMENTATION
 #include "../adapters/timelake_mem.h"
@@ -797,6 +798,54 @@ static void batches(void)
     cworld_end(&w);
 }
 
+/* A batch id of long ago, in a table that keeps 30,000 snapshots. */
+static void a_long_history(void)
+{
+    enum { MANY = 30000 };
+    cworld w;
+    tl_table *base;
+    tl_change change;
+    cfile f, g;
+    const tl_mem_object *o;
+    tl_span key;
+    char *text = (char *)malloc((size_t)MANY * 120 + 100000), *end = text;
+    const char *all, *at;
+    clock_t began;
+    int i;
+    cworld_begin(&w, "iot.created", NULL);
+    base = cworld_load(&w.store, &w.lake, w.location, 0);
+    change = cappend(&f, w.location, 1, 0);
+    CHECK_INT(commit_on(&w, &base, &change), TL_OK);
+    key = warehouse_key(w.location, "v2.metadata.json");
+    o = tl_mem_get(&w.store, key);
+    CHECK(o != NULL && base->version == 2);
+    all = base->metadata.json.text;
+    at = strstr(all, "\"snapshots\":[{");
+    CHECK(at != NULL);
+    at += strlen("\"snapshots\":[{");
+    end += sprintf(end, "%.*s\"snapshot-id\":1,\"summary\":{\"timelake.batch-id\":\"old\"}}", (int)(at - all), all);
+    for (i = 2; i <= MANY; i++)
+        end += sprintf(end, ",{\"snapshot-id\":%d,\"parent-snapshot-id\":%d,\"summary\":{}}", i, i - 1);
+    end += sprintf(end, ",{\"parent-snapshot-id\":%d,%.*s", MANY,
+                   (int)(base->metadata.json.size - (size_t)(at - all)), at);
+    tl_mem_put(&w.store, key, text, (size_t)(end - text));
+    free(text);
+    tl_table_drop(base);
+    tl_lake_forget(&w.lake, w.location);
+    base = cworld_load(&w.store, &w.lake, w.location, 1);
+    change = cappend(&g, w.location, 1, 1);
+    began = clock();
+    change.batch_id = tl_text("old");
+    CHECK_INT(commit_on(&w, &base, &change), TL_OK);
+    CHECK_INT(base->version, 2);
+    change.batch_id = tl_text("new");
+    CHECK_INT(commit_on(&w, &base, &change), TL_OK);
+    CHECK_INT(base->version, 3);
+    CHECK((clock() - began) / CLOCKS_PER_SEC < 10); /* it took minutes */
+    tl_table_drop(base);
+    cworld_end(&w);
+}
+
 static tl_status try_commit(cworld *w, tl_table *base, const tl_change *change, uint32_t *attempts)
 {
     tl_commit c;
@@ -1141,6 +1190,7 @@ static const tl_test_case cases[] = {
     TL_TEST(index_without_totals),
     TL_TEST(index_of_wrong_rows),
     TL_TEST(batches),
+    TL_TEST(a_long_history),
     TL_TEST(conflicts_and_refusals),
     TL_TEST(a_version_that_expired_is_not_put_again),
     TL_TEST(creation),
