@@ -1414,7 +1414,8 @@ typedef enum tl_change_kind {
     TL_CHANGE_REPLACE,    /* files removed and added that hold the same rows: compaction */
     TL_CHANGE_DELETE,     /* files removed: retention */
     TL_CHANGE_INDEX,      /* a last-value index set, of `newest` or of index.path, or taken away: neither */
-    TL_CHANGE_PROPERTIES, /* table properties set, or with an absent value taken away */
+    TL_CHANGE_PROPERTIES, /* table properties set, or with an absent value taken away; TL_MISUSE for those that are
+                             fixed when the table is created: time and series columns, chunks, dedup */
     TL_CHANGE_CREATE      /* a new table */
 } tl_change_kind;
 
@@ -1484,8 +1485,8 @@ TL_API void tl_parquet_free(tl_parquet *parquet);
    the field id of the table's column of that name, nested ones too. Nothing else changes: pages and indexes stay where
    they are, and fields that are not known are kept. The columns have to be the table's, as tl_parquet_data_file has it:
    TL_UNSUPPORTED, with the name in *column (which may be NULL), also for one whose id is another. tl_parquet_data_file
-   then says whether the new file is one for the table. `tail`, `size`, TL_TRUNCATED: as there. On failure `out` is as
-   it was. */
+   then says whether the new file is one for the table. `tail`, `size`, TL_TRUNCATED: as there. TL_MISUSE without a
+   table. On failure `out` is as it was. */
 TL_API tl_status tl_parquet_give_ids(tl_buffer *out, uint64_t *keep, const tl_metadata *table, const void *tail,
                                      size_t size, uint64_t file_size, const tl_limits *limits, tl_span *column,
                                      tl_error *err);
@@ -27154,6 +27155,18 @@ TLI_FN int tli_commitplan_reserved(tl_span key)
     return 0;
 }
 
+/* Properties that files and index go by: as in Timelake, a table has them from its creation on. */
+TLI_FN int tli_commitplan_fixed(tl_span key)
+{
+    static const char *const names[] = {"timelake.time-column", "timelake.series-key", "timelake.chunk-interval",
+                                        "timelake.dedup", "timelake.ingest-time-column"};
+    size_t i;
+    for (i = 0; i < TLI_COUNT(names); i++)
+        if (tli_text_is(key, names[i]))
+            return 1;
+    return 0;
+}
+
 TLI_FN int tli_commitplan_is_text(tl_span s)
 {
     return s.data != NULL && tli_text_utf8(s.data, s.size) == s.size;
@@ -27169,6 +27182,8 @@ TLI_FN tl_status tli_commitplan_check_properties(tli_commitplan *p)
         int unset = e->value.data == NULL && c->kind == TL_CHANGE_PROPERTIES;
         if (!tli_commitplan_is_text(e->key) || (!unset && !tli_commitplan_is_text(e->value)))
             return tli_commitplan_refuse(p, TL_MISUSE, "a property that is no text");
+        if (c->kind == TL_CHANGE_PROPERTIES && tli_commitplan_fixed(e->key))
+            return tli_commitplan_refuse(p, TL_MISUSE, "a property that is fixed when the table is created");
         if (!of_table && tli_commitplan_reserved(e->key))
             return tli_commitplan_refuse(p, TL_MISUSE, "a summary entry that the commit itself writes");
     }
@@ -28242,6 +28257,8 @@ TL_API tl_status tl_parquet_give_ids(tl_buffer *out, uint64_t *keep, const tl_me
     tl_error why;
     size_t start = out->size;
     tl_status st;
+    if (table == NULL)
+        return tli_err(err, TL_MISUSE, "tl_parquet_give_ids: no table", TL_NO_POSITION);
     TLI_FILL(&options, 0, sizeof options);
     if (limits != NULL)
         options.limits = *limits;

@@ -17,7 +17,8 @@ typedef enum tl_change_kind {
     TL_CHANGE_REPLACE,    /* files removed and added that hold the same rows: compaction */
     TL_CHANGE_DELETE,     /* files removed: retention */
     TL_CHANGE_INDEX,      /* a last-value index set, of `newest` or of index.path, or taken away: neither */
-    TL_CHANGE_PROPERTIES, /* table properties set, or with an absent value taken away */
+    TL_CHANGE_PROPERTIES, /* table properties set, or with an absent value taken away; TL_MISUSE for those that are
+                             fixed when the table is created: time and series columns, chunks, dedup */
     TL_CHANGE_CREATE      /* a new table */
 } tl_change_kind;
 

@@ -112,6 +112,18 @@ TLI_FN int tli_commitplan_reserved(tl_span key)
     return 0;
 }
 
+/* Properties that files and index go by: as in Timelake, a table has them from its creation on. */
+TLI_FN int tli_commitplan_fixed(tl_span key)
+{
+    static const char *const names[] = {"timelake.time-column", "timelake.series-key", "timelake.chunk-interval",
+                                        "timelake.dedup", "timelake.ingest-time-column"};
+    size_t i;
+    for (i = 0; i < TLI_COUNT(names); i++)
+        if (tli_text_is(key, names[i]))
+            return 1;
+    return 0;
+}
+
 TLI_FN int tli_commitplan_is_text(tl_span s)
 {
     return s.data != NULL && tli_text_utf8(s.data, s.size) == s.size;
@@ -127,6 +139,8 @@ TLI_FN tl_status tli_commitplan_check_properties(tli_commitplan *p)
         int unset = e->value.data == NULL && c->kind == TL_CHANGE_PROPERTIES;
         if (!tli_commitplan_is_text(e->key) || (!unset && !tli_commitplan_is_text(e->value)))
             return tli_commitplan_refuse(p, TL_MISUSE, "a property that is no text");
+        if (c->kind == TL_CHANGE_PROPERTIES && tli_commitplan_fixed(e->key))
+            return tli_commitplan_refuse(p, TL_MISUSE, "a property that is fixed when the table is created");
         if (!of_table && tli_commitplan_reserved(e->key))
             return tli_commitplan_refuse(p, TL_MISUSE, "a summary entry that the commit itself writes");
     }

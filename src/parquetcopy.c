@@ -70,6 +70,8 @@ TL_API tl_status tl_parquet_give_ids(tl_buffer *out, uint64_t *keep, const tl_me
     tl_error why;
     size_t start = out->size;
     tl_status st;
+    if (table == NULL)
+        return tli_err(err, TL_MISUSE, "tl_parquet_give_ids: no table", TL_NO_POSITION);
     TLI_FILL(&options, 0, sizeof options);
     if (limits != NULL)
         options.limits = *limits;

@@ -5,8 +5,8 @@
    the field id of the table's column of that name, nested ones too. Nothing else changes: pages and indexes stay where
    they are, and fields that are not known are kept. The columns have to be the table's, as tl_parquet_data_file has it:
    TL_UNSUPPORTED, with the name in *column (which may be NULL), also for one whose id is another. tl_parquet_data_file
-   then says whether the new file is one for the table. `tail`, `size`, TL_TRUNCATED: as there. On failure `out` is as
-   it was. */
+   then says whether the new file is one for the table. `tail`, `size`, TL_TRUNCATED: as there. TL_MISUSE without a
+   table. On failure `out` is as it was. */
 TL_API tl_status tl_parquet_give_ids(tl_buffer *out, uint64_t *keep, const tl_metadata *table, const void *tail,
                                      size_t size, uint64_t file_size, const tl_limits *limits, tl_span *column,
                                      tl_error *err);

@@ -1070,6 +1070,9 @@ static void head_formats(void)
     CHECK_INT(base->version, 4);
     property.key = tl_text("timelake.retention");
     CHECK_INT(commit_on(&w, &base, &change), TL_MISUSE); /* "arrow" is no duration */
+    property.key = tl_text("timelake.series-key"); /* files and index go by it */
+    CHECK_INT(commit_on(&w, &base, &change), TL_MISUSE);
+    CHECK_INT(base->version, 4);
     property.key = tl_text("timelake.head-format");
     change.kind = TL_CHANGE_CREATE;
     change.table = &table;

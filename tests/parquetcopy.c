@@ -208,6 +208,8 @@ static void hostile_bytes(void)
     }
     CHECK(good > 0);
     free(copy);
+    CHECK_INT(tl_parquet_give_ids(&out, &keep, NULL, x.without.data, x.without.size, x.without.size, NULL, NULL, NULL),
+              TL_MISUSE);
     for (i = 0; i < n - 8; i++) { /* cut, with a length that says so */
         copy = (uint8_t *)malloc(i + 8);
         memcpy(copy, x.without.data + x.without.size - n, i);
