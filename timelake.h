@@ -5908,12 +5908,6 @@ TLI_FN tl_status tli_json_write_text(tl_buffer *out, tl_span text, tl_error *err
     return TL_OK;
 }
 
-/* Appends text that is JSON already: punctuation, the raw text of a value that does not change. */
-TLI_FN tl_status tli_json_write_raw(tl_buffer *out, tl_span raw, tl_error *err)
-{
-    return tli_mem_append(out, raw.data, raw.size, err);
-}
-
 /* ---- checking and compacting ---- */
 
 TL_API tl_status tl_json_check(const char *text, size_t size, const tl_limits *limits, tl_error *err)
@@ -19800,7 +19794,9 @@ TLI_FN tl_status tli_footers_build(tli_store *store, const tli_view_known *known
         return err->status;
     for (i = 0; i < count; i++) {
         const tli_view_known *k = &known[order != NULL ? order[i] : i];
-        g->files[i] = *k->file;
+        g->files[i].path = k->file->path;
+        g->files[i].has_partition = k->file->has_partition;
+        g->files[i].partition = k->file->partition;
         g->bytes += k->footer.size;
         rows[i].path = k->file->path;
         rows[i].footer = k->footer;
@@ -19972,12 +19968,6 @@ TLI_FN tl_status tli_footers_finish(tli_footers_work *w, tli_store *own, const t
         out->count++;
     }
     return TL_OK;
-}
-
-/* Places in `groups` that so many footers may take. */
-TLI_FN uint64_t tli_footers_places(const tli_footers *old, size_t count)
-{
-    return (uint64_t)old->count + tli_footers_count(old) + count + 1;
 }
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */
 
@@ -20239,8 +20229,7 @@ TLI_FN tl_status tli_grow_own_footers(struct tli_grow *g, tl_head *head, const t
     f = (tl_file *)tli_mem_take_array(w.scratch, footers.count, sizeof *f, err);
     w.loose = (tli_view_known *)tli_mem_take_array(w.scratch, footers.count, sizeof *w.loose, err);
     g->footers.groups = (tli_footers_group **)tli_mem_take_array(head->document.store,
-                                                                 tli_footers_places(&none, footers.count),
-                                                                 sizeof(void *), err);
+                                                                 footers.count, sizeof(void *), err);
     if (f == NULL || w.loose == NULL || g->footers.groups == NULL)
         st = err->status;
     for (i = 0; st == TL_OK && i < footers.count; i++) {
@@ -33133,17 +33122,6 @@ TLI_FN int tli_lake_random(tl_lake *lake, tli_rand *random)
     return TLI_COMPARE(lake->options.seed, none, sizeof none) != 0;
 }
 #endif
-
-/* Version `version` was the newest at `when`. */
-TLI_FN void tli_lake_confirm(tl_lake *lake, const tl_table *table, int64_t when)
-{
-    tli_lake_entry *e;
-    tli_lake_lock(lake);
-    e = tli_lake_entry_of(lake, table->location);
-    if (e != NULL && e->table != NULL && e->table->version == table->version)
-        e->confirmed = when;
-    tli_lake_unlock(lake);
-}
 
 /* Is this table's head of `version` barred? */
 TLI_FN int tli_lake_barred(tl_lake *lake, tl_span location, uint64_t version)

@@ -65,7 +65,9 @@ TLI_FN tl_status tli_footers_build(tli_store *store, const tli_view_known *known
         return err->status;
     for (i = 0; i < count; i++) {
         const tli_view_known *k = &known[order != NULL ? order[i] : i];
-        g->files[i] = *k->file;
+        g->files[i].path = k->file->path;
+        g->files[i].has_partition = k->file->has_partition;
+        g->files[i].partition = k->file->partition;
         g->bytes += k->footer.size;
         rows[i].path = k->file->path;
         rows[i].footer = k->footer;
@@ -237,11 +239,5 @@ TLI_FN tl_status tli_footers_finish(tli_footers_work *w, tli_store *own, const t
         out->count++;
     }
     return TL_OK;
-}
-
-/* Places in `groups` that so many footers may take. */
-TLI_FN uint64_t tli_footers_places(const tli_footers *old, size_t count)
-{
-    return (uint64_t)old->count + tli_footers_count(old) + count + 1;
 }
 #endif /* TIMELAKE_NO_LAKE and TIMELAKE_NO_COMMIT */

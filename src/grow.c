@@ -256,8 +256,7 @@ TLI_FN tl_status tli_grow_own_footers(struct tli_grow *g, tl_head *head, const t
     f = (tl_file *)tli_mem_take_array(w.scratch, footers.count, sizeof *f, err);
     w.loose = (tli_view_known *)tli_mem_take_array(w.scratch, footers.count, sizeof *w.loose, err);
     g->footers.groups = (tli_footers_group **)tli_mem_take_array(head->document.store,
-                                                                 tli_footers_places(&none, footers.count),
-                                                                 sizeof(void *), err);
+                                                                 footers.count, sizeof(void *), err);
     if (f == NULL || w.loose == NULL || g->footers.groups == NULL)
         st = err->status;
     for (i = 0; st == TL_OK && i < footers.count; i++) {

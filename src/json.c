@@ -658,12 +658,6 @@ TLI_FN tl_status tli_json_write_text(tl_buffer *out, tl_span text, tl_error *err
     return TL_OK;
 }
 
-/* Appends text that is JSON already: punctuation, the raw text of a value that does not change. */
-TLI_FN tl_status tli_json_write_raw(tl_buffer *out, tl_span raw, tl_error *err)
-{
-    return tli_mem_append(out, raw.data, raw.size, err);
-}
-
 /* ---- checking and compacting ---- */
 
 TL_API tl_status tl_json_check(const char *text, size_t size, const tl_limits *limits, tl_error *err)

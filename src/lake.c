@@ -135,17 +135,6 @@ TLI_FN int tli_lake_random(tl_lake *lake, tli_rand *random)
 }
 #endif
 
-/* Version `version` was the newest at `when`. */
-TLI_FN void tli_lake_confirm(tl_lake *lake, const tl_table *table, int64_t when)
-{
-    tli_lake_entry *e;
-    tli_lake_lock(lake);
-    e = tli_lake_entry_of(lake, table->location);
-    if (e != NULL && e->table != NULL && e->table->version == table->version)
-        e->confirmed = when;
-    tli_lake_unlock(lake);
-}
-
 /* Is this table's head of `version` barred? */
 TLI_FN int tli_lake_barred(tl_lake *lake, tl_span location, uint64_t version)
 {

@@ -193,21 +193,9 @@ static void refused(const char *table, const char *from, const char *to, const c
     tl_parquet p;
     tl_error err;
     tl_metadata m;
-    tl_span json;
-    char text[16384], *at;
+    char text[16384];
     first_of(&x, table, &f);
-    json = tli_text_span(x.table->metadata.json.text, x.table->metadata.json.size);
-    CHECK(json.size + strlen(to) < sizeof text);
-    memcpy(text, json.data, json.size);
-    text[json.size] = 0;
-    at = strstr(text, from);
-    CHECK(at != NULL);
-    if (at != NULL) {
-        size_t skip = (size_t)(at - text) + strlen(from);
-        memcpy(at, to, strlen(to));
-        memcpy(at + strlen(to), json.data + skip, json.size - skip);
-        json.size = json.size + strlen(to) - strlen(from);
-        CHECK_STATUS(tl_metadata_parse(&m, text, json.size, NULL, NULL, &err), TL_OK, &err);
+    if (metadata_edited(&m, x.table, &text, from, to)) {
         CHECK_INT(tl_parquet_data_file(&p, &m, f.path, x.bytes, x.size, x.size, NULL, &err), TL_UNSUPPORTED);
         CHECK(strstr(err.text, why) != NULL);
         CHECK(tl_span_equal(p.column, tl_text(column)));

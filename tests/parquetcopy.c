@@ -108,25 +108,15 @@ static void refused(int with, const char *from, const char *to, const char *name
     example x;
     tl_buffer out;
     tl_metadata m;
-    tl_span column, json;
+    tl_span column;
     tl_error err;
     uint64_t keep;
-    char text[16384], *at;
+    char text[16384];
     const tl_buffer *file;
     memset(&out, 0, sizeof out);
     example_begin(&x);
     file = with ? &x.with : &x.without;
-    json = tli_text_span(x.table->metadata.json.text, x.table->metadata.json.size);
-    CHECK(json.size + strlen(to) < sizeof text);
-    memcpy(text, json.data, json.size);
-    text[json.size] = 0;
-    at = strstr(text, from);
-    CHECK(at != NULL);
-    if (at != NULL) {
-        size_t skip = (size_t)(at - text) + strlen(from);
-        memcpy(at, to, strlen(to));
-        memcpy(at + strlen(to), json.data + skip, json.size - skip);
-        CHECK_INT(tl_metadata_parse(&m, text, json.size + strlen(to) - strlen(from), NULL, NULL, &err), TL_OK);
+    if (metadata_edited(&m, x.table, &text, from, to)) {
         CHECK_INT(tl_parquet_give_ids(&out, &keep, &m, file->data, file->size, file->size, NULL, &column, &err),
                   TL_UNSUPPORTED);
         CHECK(strstr(err.text, why) != NULL && out.size == 0);

@@ -212,6 +212,36 @@ TL_TEST_FN void publish_head(cworld *w, tl_table *t, int written)
     CHECK_INT(tl_op_end(&p.op), TL_OK);
 }
 
+/* Parses a table's metadata with `to` in the place of the first `from`; `text` holds it. */
+TL_TEST_FN int metadata_edited(tl_metadata *m, const tl_table *t, char (*text)[16384], const char *from, const char *to)
+{
+    size_t size = t->metadata.json.size, skip;
+    tl_error err;
+    char *at;
+    CHECK(size + strlen(to) < sizeof *text);
+    memcpy(*text, t->metadata.json.text, size);
+    (*text)[size] = 0;
+    at = strstr(*text, from);
+    CHECK(at != NULL);
+    if (at == NULL)
+        return 0;
+    skip = (size_t)(at - *text) + strlen(from);
+    memcpy(at, to, strlen(to));
+    memcpy(at + strlen(to), t->metadata.json.text + skip, size - skip);
+    return CHECK_STATUS(tl_metadata_parse(m, *text, size + strlen(to) - strlen(from), NULL, NULL, &err), TL_OK, &err);
+}
+
+/* Both are the same rows; releases the second. */
+TL_TEST_FN void check_same_rows(struct ArrowSchema *sa, struct ArrowArray *ra, struct ArrowSchema *sb,
+                                struct ArrowArray *rb)
+{
+    CHECK(tl_compare_schemas(sa, sb) && tl_compare_arrays(sa, ra, sb, rb));
+    if (tl_compare_why[0] != 0)
+        fprintf(stderr, "  %s\n", tl_compare_why);
+    rb->release(rb);
+    sb->release(sb);
+}
+
 /* Both versions have the same index, or none; their rows, where both know them, are the same. */
 TL_TEST_FN void check_same_index(tl_table *a, tl_table *b)
 {
@@ -221,13 +251,8 @@ TL_TEST_FN void check_same_index(tl_table *a, tl_table *b)
     CHECK(same_text(a->metadata.last_value_index, b->metadata.last_value_index));
     if (tl_table_last_values(a, 0, &sa, &ra, &err) != TL_OK)
         return;
-    if (CHECK_STATUS(tl_table_last_values(b, 0, &sb, &rb, &err), TL_OK, &err)) {
-        CHECK(tl_compare_schemas(&sa, &sb) && tl_compare_arrays(&sa, &ra, &sb, &rb));
-        if (tl_compare_why[0] != 0)
-            fprintf(stderr, "  %s\n", tl_compare_why);
-        rb.release(&rb);
-        sb.release(&sb);
-    }
+    if (CHECK_STATUS(tl_table_last_values(b, 0, &sb, &rb, &err), TL_OK, &err))
+        check_same_rows(&sa, &ra, &sb, &rb);
     ra.release(&ra);
     sa.release(&sa);
 }
