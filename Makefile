@@ -60,7 +60,7 @@ STD ?= c99
 COMPILE = $(CC) $(ARCH) $(if $(findstring ++,$(STD)),-x c++,-x c) -std=$(STD) $(WARN) \
           $(if $(findstring ++,$(STD)),,$(WARN_C))
 
-$(addprefix $(BUILD)/test/,avro commit_sim head load lz4 number probe_sim zstd): LIGHT = -O1 -g1
+$(addprefix $(BUILD)/test/,avro commit_sim head load lz4 number probe_sim zstd zstd_small): LIGHT = -O1 -g1
 $(BUILD)/test/%: tests/%.c $(DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(GUESS) $(TEST_CFLAGS) -o $@ $< $(LIBS)

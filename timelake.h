@@ -221,6 +221,8 @@
      TIMELAKE_NO_LOG          all  removes the log of timeseries tables and the checker of its protocol
      TIMELAKE_NO_STDLIB       one  no C library: an allocator must be given everywhere, and the linker must find memcpy,
                                    memmove, memset, memcmp. gcc or clang; compile with -ffreestanding
+     TIMELAKE_NO_LZ4          one  removes LZ4: Arrow data compressed with it is TL_UNSUPPORTED
+     TIMELAKE_SMALL           one  leaves out code that is there for speed alone: zstd takes two to three times as long
      TIMELAKE_NO_SIMD         one  leaves out the SSE2 code, which x86-64 has beside the portable one
      TIMELAKE_NO_ATOMICS      one  counts are plain: exported arrays are released on the thread that has their head
      TIMELAKE_ASSERT(x)       one  checks promises between rooms; as an expression or statement. None by default
@@ -6234,6 +6236,13 @@ TL_API tl_status tl_json_bool(const tl_json *tree, const tl_json_node *node, int
 #define TLI_ZSTD_SLACK 32u
 #define TLI_ZSTD_HUFFMAN_LOG 11u
 
+/* 0: every sequence takes the careful way, and the four streams of literals are read one after another. */
+#ifndef TIMELAKE_SMALL
+#define TLI_ZSTD_FAST 1
+#else
+#define TLI_ZSTD_FAST 0
+#endif
+
 /* A state of a sequence table: what it stands for, base plus `extra` bits, and the state after it, next plus `bits`. */
 typedef struct tli_zstd_entry {
     uint16_t next;
@@ -6747,7 +6756,8 @@ TLI_FN const char *tli_zstd_huffman_four(tli_zstd_work *w, const uint8_t *p, con
             return "zstd: a stream of literals without an end";
         at += size;
     }
-    tli_zstd_streams_run(w->huffman, s);
+    if (TLI_ZSTD_FAST)
+        tli_zstd_streams_run(w->huffman, s);
     for (i = 0; i < 4 && wrong == NULL; i++)
         wrong = tli_zstd_stream_finish(w->huffman, &s[i]);
     return wrong;
@@ -6950,7 +6960,7 @@ TLI_FN ptrdiff_t tli_zstd_quick(const tli_zstd_work *w, const tli_zstd_copy *c)
 TLI_NOINLINE void tli_zstd_careful(uint8_t *to, const uint8_t *end, size_t offset, size_t size)
 {
     size_t room = (size_t)(end - to), quick = room > TLI_ZSTD_SLACK ? room - TLI_ZSTD_SLACK : 0;
-    quick = TLI_MIN(quick, size);
+    quick = TLI_ZSTD_FAST ? TLI_MIN(quick, size) : 0;
     if (quick > 0) {
         if (offset >= 16)
             tli_zstd_wild(to, to - offset, quick);
@@ -7047,7 +7057,7 @@ TLI_FN tl_status tli_zstd_sequences(tli_zstd_work *w, tli_zstd_copy *out, uint32
         }
         room -= (ptrdiff_t)(match + (literals & taking));
         quick -= (ptrdiff_t)literals;
-        if (TLI_LIKELY(room >= 0 && quick >= 0
+        if (TLI_ZSTD_FAST && TLI_LIKELY(room >= 0 && quick >= 0
                        && (size_t)offset - 1 < (size_t)(c.to - w->base) + literals && offset <= window)) {
             tli_zstd_wild(c.to, c.literals, literals);
             c.to += literals;
@@ -7360,6 +7370,7 @@ TL_API tl_status tl_zstd_content_size(const void *src, size_t src_size, uint64_t
 
 #ifndef TIMELAKE_NO_HEAD_ARROW
 /* >>lz4: LZ4 frames, decoded straight into the caller's memory, which is the window too. */
+#ifndef TIMELAKE_NO_LZ4
 #define TLI_LZ4_MAGIC UINT32_C(0x184D2204)
 #define TLI_LZ4_LEGACY UINT32_C(0x184C2102)
 #define TLI_LZ4_SKIPPABLE UINT32_C(0x184D2A50) /* and the 15 numbers after it */
@@ -7609,6 +7620,15 @@ TLI_FN tl_status tli_lz4_decode(void *dst, size_t dst_capacity, size_t *dst_size
     *dst_size = (size_t)(to - start);
     return TL_OK;
 }
+#else
+TLI_FN tl_status tli_lz4_decode(void *dst, size_t capacity, size_t *dst_size, const void *src, size_t size,
+                                tl_error *err)
+{
+    (void)dst, (void)capacity, (void)src, (void)size;
+    *dst_size = 0;
+    return tli_err(err, TL_UNSUPPORTED, "lz4: not built in (TIMELAKE_NO_LZ4)", 0);
+}
+#endif
 #endif /* TIMELAKE_NO_HEAD_ARROW */
 
 /* >>inflate: raw DEFLATE streams of RFC 1951, without a zlib or gzip wrapper. */
@@ -35788,6 +35808,7 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_ZSTD_WINDOW_MAX
 #undef TLI_ZSTD_SLACK
 #undef TLI_ZSTD_HUFFMAN_LOG
+#undef TLI_ZSTD_FAST
 #undef TLI_ZSTD_WORK
 #undef TLI_LZ4_MAGIC
 #undef TLI_LZ4_LEGACY

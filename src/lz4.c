@@ -1,5 +1,6 @@
 #ifndef TIMELAKE_NO_HEAD_ARROW
 /* >>lz4: LZ4 frames, decoded straight into the caller's memory, which is the window too. */
+#ifndef TIMELAKE_NO_LZ4
 #define TLI_LZ4_MAGIC UINT32_C(0x184D2204)
 #define TLI_LZ4_LEGACY UINT32_C(0x184C2102)
 #define TLI_LZ4_SKIPPABLE UINT32_C(0x184D2A50) /* and the 15 numbers after it */
@@ -249,4 +250,13 @@ TLI_FN tl_status tli_lz4_decode(void *dst, size_t dst_capacity, size_t *dst_size
     *dst_size = (size_t)(to - start);
     return TL_OK;
 }
+#else
+TLI_FN tl_status tli_lz4_decode(void *dst, size_t capacity, size_t *dst_size, const void *src, size_t size,
+                                tl_error *err)
+{
+    (void)dst, (void)capacity, (void)src, (void)size;
+    *dst_size = 0;
+    return tli_err(err, TL_UNSUPPORTED, "lz4: not built in (TIMELAKE_NO_LZ4)", 0);
+}
+#endif
 #endif /* TIMELAKE_NO_HEAD_ARROW */

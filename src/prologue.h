@@ -154,6 +154,8 @@
      TIMELAKE_NO_LOG          all  removes the log of timeseries tables and the checker of its protocol
      TIMELAKE_NO_STDLIB       one  no C library: an allocator must be given everywhere, and the linker must find memcpy,
                                    memmove, memset, memcmp. gcc or clang; compile with -ffreestanding
+     TIMELAKE_NO_LZ4          one  removes LZ4: Arrow data compressed with it is TL_UNSUPPORTED
+     TIMELAKE_SMALL           one  leaves out code that is there for speed alone: zstd takes two to three times as long
      TIMELAKE_NO_SIMD         one  leaves out the SSE2 code, which x86-64 has beside the portable one
      TIMELAKE_NO_ATOMICS      one  counts are plain: exported arrays are released on the thread that has their head
      TIMELAKE_ASSERT(x)       one  checks promises between rooms; as an expression or statement. None by default

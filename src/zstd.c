@@ -15,6 +15,13 @@
 #define TLI_ZSTD_SLACK 32u
 #define TLI_ZSTD_HUFFMAN_LOG 11u
 
+/* 0: every sequence takes the careful way, and the four streams of literals are read one after another. */
+#ifndef TIMELAKE_SMALL
+#define TLI_ZSTD_FAST 1
+#else
+#define TLI_ZSTD_FAST 0
+#endif
+
 /* A state of a sequence table: what it stands for, base plus `extra` bits, and the state after it, next plus `bits`. */
 typedef struct tli_zstd_entry {
     uint16_t next;
@@ -528,7 +535,8 @@ TLI_FN const char *tli_zstd_huffman_four(tli_zstd_work *w, const uint8_t *p, con
             return "zstd: a stream of literals without an end";
         at += size;
     }
-    tli_zstd_streams_run(w->huffman, s);
+    if (TLI_ZSTD_FAST)
+        tli_zstd_streams_run(w->huffman, s);
     for (i = 0; i < 4 && wrong == NULL; i++)
         wrong = tli_zstd_stream_finish(w->huffman, &s[i]);
     return wrong;
@@ -731,7 +739,7 @@ TLI_FN ptrdiff_t tli_zstd_quick(const tli_zstd_work *w, const tli_zstd_copy *c)
 TLI_NOINLINE void tli_zstd_careful(uint8_t *to, const uint8_t *end, size_t offset, size_t size)
 {
     size_t room = (size_t)(end - to), quick = room > TLI_ZSTD_SLACK ? room - TLI_ZSTD_SLACK : 0;
-    quick = TLI_MIN(quick, size);
+    quick = TLI_ZSTD_FAST ? TLI_MIN(quick, size) : 0;
     if (quick > 0) {
         if (offset >= 16)
             tli_zstd_wild(to, to - offset, quick);
@@ -828,7 +836,7 @@ TLI_FN tl_status tli_zstd_sequences(tli_zstd_work *w, tli_zstd_copy *out, uint32
         }
         room -= (ptrdiff_t)(match + (literals & taking));
         quick -= (ptrdiff_t)literals;
-        if (TLI_LIKELY(room >= 0 && quick >= 0
+        if (TLI_ZSTD_FAST && TLI_LIKELY(room >= 0 && quick >= 0
                        && (size_t)offset - 1 < (size_t)(c.to - w->base) + literals && offset <= window)) {
             tli_zstd_wild(c.to, c.literals, literals);
             c.to += literals;

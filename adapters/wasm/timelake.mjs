@@ -9,6 +9,9 @@ const PURPOSE = ['other', 'head', 'hint', 'listing', 'check', 'metadata', 'manif
   'commit', 'clean-up', 'object', 'probe', 'boundary', 'pause', 'warm'];
 const OUTCOME = { ok: 0, not_found: 1, not_modified: 2, unsupported: 4, failed: 5, cancelled: 7 };
 const COMPARE = { '=': 0, '==': 0, '<': 1, '<=': 2, '>': 3, '>=': 4, in: 5, 'is null': 6, 'is not null': 7 };
+/* What inspecting a commit may find: names of the reference's errors by tl_fault_kind. */
+const FAULT = { 1: 'Other', 6: 'Storage.OtherIo', 10: 'CommitDeserialization', 12: 'Protocol.UnsupportedVersion',
+  13: 'Protocol.UnsupportedReaderFeatures', 14: 'Protocol.UnsupportedWriterFeatures' };
 const WHOLE = 0xffffffffffffffffn, FOREVER = 0x7fffffffffffffffn;
 const ABSENT = 50, CANCELLED = 61, MAY_COME_BACK = new Set([408, 425, 429, 500, 502, 503, 504]);
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true }), encoder = new TextEncoder();
@@ -325,16 +328,16 @@ class Column {
 /** A named table of a head: schema, rows, columns. Columns are decompressed and checked when first asked for. */
 class Section {
   constructor(owner, at) {
-    const m = owner.m, schema = m.x.section_schema(at) >>> 0;
-    Object.assign(this, { owner, at, name: m.span(m.x.section_name(at)) ?? '', rows: Number(m.x.section_rows(at)) });
-    this.root = readField(m, schema);
+    const m = owner.m;
+    Object.assign(this, { owner, at, name: m.span(at) ?? '', rows: Number(m.i64(at + 16)) });
+    this.root = readField(m, m.u32(at + 8));
     this.fields = this.root.children.map(({ name, type, nullable, metadata }) => ({ name, type, nullable, metadata }));
     this.metadata = this.root.metadata;
   }
   columns() {
     this.owner.alive();
     if (!this.opened) {
-      const m = this.owner.m, count = m.x.section_batches(this.at), chunks = [];
+      const m = this.owner.m, count = m.u32(this.at + 24), chunks = [];
       for (let i = 0; i < count; i++) {
         const batch = m.x.section_batch(this.at, i) >>> 0;
         if (batch === 0) throw this.owner.spoiled(m.error());
@@ -361,7 +364,9 @@ class Section {
   /** A complete Arrow IPC stream, not compressed: `tableFromIPC(section.toIPC())`, DuckDB's `insertArrowFromIPCStream`. */
   toIPC() {
     this.owner.alive();
-    const m = this.owner.m, out = m.x.section_ipc(this.at) >>> 0;
+    const m = this.owner.m;
+    if (!m.x.section_ipc) throw new TimelakeError('unsupported', 'timelake-small.wasm writes no streams: columns() and toRows() have the values');
+    const out = m.x.section_ipc(this.at) >>> 0;
     if (out === 0) throw this.owner.spoiled(m.error());
     const bytes = m.spanBytes(out) ?? new Uint8Array(0);
     m.x.buffer_free(out);
@@ -385,18 +390,16 @@ class Document {
   get sections() {
     this.alive();
     if (!this.known) {
-      const count = this.m.x.head_sections(this.head);
-      this.known = Array.from({ length: count }, (_, i) => new Section(this, this.m.x.head_section(this.head, i) >>> 0));
+      const count = this.m.u32(this.head + 20), first = this.m.u32(this.head + 28);
+      this.known = Array.from({ length: count }, (_, i) => new Section(this, first + 40 * i));
     }
     return this.known;
   }
   section(name) { return this.sections.find((s) => s.name === name) ?? null; }
   get properties() {
     this.alive();
-    return Object.fromEntries(Array.from({ length: this.m.x.head_properties(this.head) }, (_, i) => {
-      const at = this.m.x.head_property(this.head, i) >>> 0;
-      return [this.m.span(at), this.m.span(at + 8) ?? ''];
-    }));
+    const count = this.m.u32(this.head + 16), first = this.m.u32(this.head + 24);
+    return Object.fromEntries(Array.from({ length: count }, (_, i) => [this.m.span(first + 16 * i), this.m.span(first + 16 * i + 8) ?? '']));
   }
   /** Frees it; what was handed out as typed arrays is gone. */
   close() {
@@ -411,7 +414,7 @@ class Document {
 class Head extends Document {
   constructor(m, at) {
     super(m, () => m.x.head_free(at));
-    Object.assign(this, { head: at, version: unsigned(m.x.head_version(at)), codec: m.span(m.x.head_codec(at)) ?? '' });
+    Object.assign(this, { head: at, version: unsigned(m.u64(at)), codec: m.span(at + 8) ?? '' });
   }
 }
 
@@ -440,13 +443,13 @@ class Table extends Document {
   constructor(lake, at, load) {
     const m = lake.m;
     super(m, () => m.x.table_drop(at));
-    const why = m.x.load_why(load) >>> 0;
+    m.x.table_keep(at);
     Object.assign(this, {
-      lake, at, head: m.x.table_head(at) >>> 0, version: unsigned(m.x.table_version(at)), source: SOURCE[m.x.table_source(at)],
-      location: m.span(m.x.table_location(at)), unchecked: m.x.load_unchecked(load) === 1, opened: null, roundTrips: 0,
-      requests: [], whyNoHead: m.u32(why) === 0 ? null : m.says(why),
+      lake, at, head: at + 352, version: unsigned(m.u64(at)), source: SOURCE[m.u32(at + 16)], location: m.span(at + 108),
+      unchecked: m.bytes[load + 524] === 1, opened: null, roundTrips: 0, requests: [],
+      whyNoHead: m.u32(load + 528) === 0 ? null : m.says(load + 528),
     });
-    const interval = m.x.table_interval(at);
+    const interval = m.i64(at + 232);
     this.checkIntervalMs = interval === FOREVER ? Infinity : Number(interval);
   }
   spoiled(error) { /* a corrupt section: the next open takes the metadata chain */
@@ -456,7 +459,7 @@ class Table extends Document {
   /** The text of vN.metadata.json. */
   get metadataText() {
     this.alive();
-    return this.m.span(this.m.x.table_metadata(this.at));
+    return this.m.span(this.at + 312);
   }
   /** That parsed. Ids beyond 2^53 lose digits in JSON.parse: `metadataText` and files() have them whole. */
   get metadata() { return JSON.parse(this.metadataText); }
@@ -790,9 +793,8 @@ class Lake {
         throw new TimelakeError('absent', options.version ? `no version ${options.version} of ${opened}` : `no table at ${opened}`, { key: location });
       }
       if (turn === 'failed') throw await this.failure(load, options.signal, log);
-      const why = m.x.load_why(load) >>> 0;
-      if (m.u32(why) !== 0 && m.u32(why + 4) < TEXTS) await m.learn();
-      const table = new Table(this, m.x.load_table(load) >>> 0, load);
+      if (m.u32(load + 528) !== 0 && m.u32(load + 532) < TEXTS) await m.learn();
+      const table = new Table(this, m.u32(load + 520), load);
       Object.assign(table, { opened, requests: log, roundTrips: m.x.op_round_trips(load) });
       const reason = log.findLast((l) => l.purpose === 'head')?.reason;
       if (table.whyNoHead !== null && reason) table.whyNoHead += `: ${reason}`;
@@ -847,17 +849,16 @@ class Lake {
   /** Looks at the compatibility header of a timeseries commit, before anything else of it is decoded. */
   inspectProtocol(commit) {
     const m = this.m, bytes = typeof commit === 'string' ? encoder.encode(commit) : commit;
-    const fault = () => Object.assign(m.error(m.x.fault_error()), { fault: m.span(m.x.fault_text(0)), about: m.span(m.x.fault_text(1)) });
+    const fault = () => {
+      const f = m.x.fault() >>> 0;
+      return Object.assign(m.error(f), { fault: FAULT[m.u32(f + 24)], about: m.text(f + 60, m.u32(f + 56)) });
+    };
     return m.with(bytes, (at, size) => {
       const p = m.x.protocol_new(at, size) >>> 0;
       if (p === 0) throw fault();
-      const features = (writer) => {
-        const out = [];
-        for (let i = 0, f; (f = m.x.protocol_feature(p, writer, i) >>> 0) !== 0; i++) out.push(m.span(f));
-        return out;
-      };
+      const features = (at) => Array.from({ length: m.u32(at + 4) }, (_, i) => m.span(m.u32(at) + 8 * i));
       const mayWrite = m.x.protocol_may_write(p) === 0, writeFault = mayWrite ? null : fault();
-      const out = { version: Number(m.x.protocol_version(p)), readerFeatures: features(0), writerFeatures: features(1), mayWrite,
+      const out = { version: Number(m.u64(p)), readerFeatures: features(p + 8), writerFeatures: features(p + 16), mayWrite,
         missing: writeFault?.about?.split(', ') ?? [] };
       m.x.protocol_free(p);
       return out;
@@ -907,7 +908,7 @@ class Probe {
       const turn = await drive(lake, call, signal, log);
       if (turn === 'failed') throw await lake.failure(call, signal, log);
       if (turn === 'none') return null;
-      return { id: unsigned(m.x.probe_id(call)), body: m.spanBytes(m.x.probe_body(call)) ?? new Uint8Array(0), requests: log };
+      return { id: unsigned(m.u64(call + 520)), body: m.spanBytes(call + 528) ?? new Uint8Array(0), requests: log };
     } finally {
       m.x.probe_end(call);
     }

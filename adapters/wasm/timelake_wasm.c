@@ -180,6 +180,16 @@ TLW_EXPORT(free) void tlw_free(void *memory, uint32_t size)
 /* ---- the structs that JavaScript reads and writes ---- */
 
 #define TLW_AT(type, member, at) _Static_assert(offsetof(type, member) == (at), #type "." #member)
+#define TLW_IS(name, number) _Static_assert((name) == (number), #name)
+
+TLW_IS(sizeof(tl_property), 16);
+TLW_IS(sizeof(tl_section), 40);
+TLW_IS(TL_FAULT_OTHER, 1);
+TLW_IS(TL_FAULT_IO, 6);
+TLW_IS(TL_FAULT_COMMIT, 10);
+TLW_IS(TL_FAULT_VERSION, 12);
+TLW_IS(TL_FAULT_READER, 13);
+TLW_IS(TL_FAULT_WRITER, 14);
 
 TLW_AT(tl_error, status, 0);
 TLW_AT(tl_error, text, 4);
@@ -229,6 +239,37 @@ TLW_AT(tl_value, integer, 8);
 TLW_AT(tl_value, real, 16);
 TLW_AT(tl_value, text, 24);
 _Static_assert(sizeof(tl_value) == 32, "tl_value");
+TLW_AT(tl_head, version, 0);
+TLW_AT(tl_head, codec, 8);
+TLW_AT(tl_head, document.property_count, 16);
+TLW_AT(tl_head, document.section_count, 20);
+TLW_AT(tl_head, document.properties, 24);
+TLW_AT(tl_head, document.sections, 28);
+TLW_AT(tl_property, value, 8);
+TLW_AT(tl_section, name, 0);
+TLW_AT(tl_section, schema, 8);
+TLW_AT(tl_section, rows, 16);
+TLW_AT(tl_section, batch_count, 24);
+TLW_AT(tl_load, table, 520);
+TLW_AT(tl_load, unchecked, 524);
+TLW_AT(tl_load, why_no_head, 528);
+TLW_AT(tl_table, version, 0);
+TLW_AT(tl_table, source, 16);
+TLW_AT(tl_table, metadata.location, 108);
+TLW_AT(tl_table, metadata.contract.version_check_interval, 232);
+TLW_AT(tl_table, metadata.json.text, 312);
+TLW_AT(tl_table, head, 352);
+TLW_AT(tl_protocol, version, 0);
+TLW_AT(tl_protocol, reader, 8);
+TLW_AT(tl_protocol, writer, 16);
+TLW_AT(tl_features, names, 0);
+TLW_AT(tl_features, count, 4);
+TLW_AT(tl_fault, error, 0);
+TLW_AT(tl_fault, kind, 24);
+TLW_AT(tl_fault, about_size, 56);
+TLW_AT(tl_fault, about, 60);
+TLW_AT(tl_probe_call, id, 520);
+TLW_AT(tl_probe_call, body, 528);
 TLW_AT(struct ArrowSchema, flags, 16);
 TLW_AT(struct ArrowSchema, children, 32);
 TLW_AT(struct ArrowSchema, dictionary, 36);
@@ -245,7 +286,6 @@ static tl_fault tlw_fault;
 TLW_EXPORT(error) const tl_error *tlw_error(void) { return &tlw_last; }
 TLW_EXPORT(request) const tl_request *tlw_request(void) { return &tlw_asked; }
 TLW_EXPORT(completion) tl_completion *tlw_completion(void) { return &tlw_answer; }
-TLW_EXPORT(version) uint32_t tlw_version(void) { return tl_version_number(); }
 TLW_EXPORT(status_text) const char *tlw_status_text(int32_t status) { return tl_status_text((tl_status)status); }
 
 /* ---- heads and their sections ---- */
@@ -275,24 +315,6 @@ TLW_EXPORT(head_free) void tlw_head_free(tl_head *head)
     tlw_deallocate(NULL, head, sizeof *head);
 }
 
-TLW_EXPORT(head_version) uint64_t tlw_head_version(const tl_head *head) { return head->version; }
-TLW_EXPORT(head_codec) const tl_span *tlw_head_codec(const tl_head *head) { return &head->codec; }
-TLW_EXPORT(head_properties) int32_t tlw_head_properties(const tl_head *h) { return h->document.property_count; }
-TLW_EXPORT(head_property) const tl_property *tlw_head_property(const tl_head *head, uint32_t i)
-{
-    return &head->document.properties[i];
-}
-TLW_EXPORT(head_sections) int32_t tlw_head_sections(const tl_head *head) { return head->document.section_count; }
-TLW_EXPORT(head_section) tl_section *tlw_head_section(const tl_head *head, uint32_t i)
-{
-    return &head->document.sections[i];
-}
-
-TLW_EXPORT(section_name) const tl_span *tlw_section_name(const tl_section *section) { return &section->name; }
-TLW_EXPORT(section_schema) const struct ArrowSchema *tlw_section_schema(const tl_section *s) { return s->schema; }
-TLW_EXPORT(section_rows) int64_t tlw_section_rows(const tl_section *section) { return section->rows; }
-TLW_EXPORT(section_batches) int32_t tlw_section_batches(const tl_section *section) { return section->batch_count; }
-
 /* Opens a batch: a struct array of its own whose buffers are aligned. 0: error(). */
 TLW_EXPORT(section_batch) struct ArrowArray *tlw_section_batch(tl_section *section, int32_t batch)
 {
@@ -314,6 +336,7 @@ TLW_EXPORT(batch_free) void tlw_batch_free(struct ArrowArray *array)
     tlw_deallocate(NULL, array, sizeof *array);
 }
 
+#ifndef TIMELAKE_WASM_NO_IPC
 /* The section as a complete Arrow IPC stream, not compressed; NULL: error(). buffer_free gives it back. */
 TLW_EXPORT(section_ipc) tl_buffer *tlw_section_ipc(tl_section *section)
 {
@@ -337,6 +360,7 @@ TLW_EXPORT(buffer_free) void tlw_buffer_free(tl_buffer *buffer)
     tl_buffer_free(buffer);
     tlw_deallocate(NULL, buffer, sizeof *buffer);
 }
+#endif
 
 /* ---- tables ---- */
 
@@ -386,10 +410,8 @@ TLW_EXPORT(load_new) tl_load *tlw_load_new(tl_lake *lake, const char *location, 
     return load;
 }
 
-/* When it is done: the table, with one count for the caller. */
-TLW_EXPORT(load_table) tl_table *tlw_load_table(const tl_load *load) { return tl_table_keep(load->table); }
-TLW_EXPORT(load_unchecked) uint32_t tlw_load_unchecked(const tl_load *load) { return load->unchecked; }
-TLW_EXPORT(load_why) const tl_error *tlw_load_why(const tl_load *load) { return &load->why_no_head; }
+/* When it is done, for its table: one count for the caller. */
+TLW_EXPORT(table_keep) void tlw_table_keep(tl_table *table) { (void)tl_table_keep(table); }
 TLW_EXPORT(load_end) int32_t tlw_load_end(tl_load *load)
 {
     tl_status st = tl_op_end(&load->op);
@@ -399,21 +421,6 @@ TLW_EXPORT(load_end) int32_t tlw_load_end(tl_load *load)
 }
 
 TLW_EXPORT(table_drop) void tlw_table_drop(tl_table *table) { tl_table_drop(table); }
-TLW_EXPORT(table_head) tl_head *tlw_table_head(tl_table *table) { return &table->head; }
-TLW_EXPORT(table_version) uint64_t tlw_table_version(const tl_table *table) { return table->version; }
-TLW_EXPORT(table_source) uint32_t tlw_table_source(const tl_table *table) { return (uint32_t)table->source; }
-TLW_EXPORT(table_has_files) uint32_t tlw_table_has_files(const tl_table *table) { return table->has_files; }
-TLW_EXPORT(table_location) const tl_span *tlw_table_location(const tl_table *t) { return &t->metadata.location; }
-TLW_EXPORT(table_interval) int64_t tlw_table_interval(const tl_table *table)
-{
-    return table->metadata.contract.version_check_interval;
-}
-
-/* The text of its metadata: data and size lie one after another, as in a span. */
-TLW_EXPORT(table_metadata) const char *const *tlw_table_metadata(const tl_table *table)
-{
-    return &table->metadata.json.text;
-}
 
 /* The section of the newest rows per series. NULL: error(). */
 TLW_EXPORT(table_last_values) tl_section *tlw_table_last_values(tl_table *table)
@@ -481,9 +488,7 @@ TLW_EXPORT(plan_free) void tlw_plan_free(tl_plan *plan)
 TLW_EXPORT(step) uint32_t tlw_step(tl_op *op, int64_t now) { return (uint32_t)tl_step(op, now, &tlw_asked); }
 TLW_EXPORT(deadline) int64_t tlw_deadline(const tl_op *op) { return tl_deadline(op); }
 TLW_EXPORT(cancel) void tlw_cancel(tl_op *op, int64_t now) { tl_cancel(op, now); }
-TLW_EXPORT(op_requests) uint32_t tlw_op_requests(const tl_op *op) { return tl_op_requests(op); }
 TLW_EXPORT(op_round_trips) uint32_t tlw_op_round_trips(const tl_op *op) { return tl_op_round_trips(op); }
-TLW_EXPORT(op_state) const char *tlw_op_state(const tl_op *op) { return tl_op_state(op); }
 TLW_EXPORT(op_error) const tl_error *tlw_op_error(const tl_op *op) { return tl_op_error(op); }
 
 /* Which 0: the key that the error is about; 1: what the store said. */
@@ -529,30 +534,12 @@ TLW_EXPORT(protocol_free) void tlw_protocol_free(tl_protocol *p)
     tlw_deallocate(NULL, p, sizeof *p);
 }
 
-TLW_EXPORT(protocol_version) uint64_t tlw_protocol_version(const tl_protocol *p) { return p->version; }
-
-/* Feature i of the reader's (0) or the writer's (1); NULL past the last. */
-TLW_EXPORT(protocol_feature) const tl_span *tlw_protocol_feature(const tl_protocol *p, uint32_t writer, uint32_t i)
-{
-    const tl_features *f = writer ? &p->writer : &p->reader;
-    return i < f->count ? &f->names[i] : NULL;
-}
-
 TLW_EXPORT(protocol_may_write) int32_t tlw_protocol_may_write(const tl_protocol *p)
 {
     return (int32_t)tl_protocol_may_write(p, NULL, &tlw_fault);
 }
 
-TLW_EXPORT(fault_error) const tl_error *tlw_fault_error(void) { return &tlw_fault.error; }
-
-/* Which 0: the name of the rule; 1: what it is about. */
-TLW_EXPORT(fault_text) const tl_span *tlw_fault_text(uint32_t which)
-{
-    static char name[96];
-    static tl_span text;
-    text = which == 0 ? tl_text(tl_fault_name(&tlw_fault, name)) : tli_text_span(tlw_fault.about, tlw_fault.about_size);
-    return &text;
-}
+TLW_EXPORT(fault) const tl_fault *tlw_fault_place(void) { return &tlw_fault; }
 
 /* ---- the probe ---- */
 
@@ -609,8 +596,6 @@ TLW_EXPORT(probe_latest) tl_probe_call *tlw_probe_latest(tlw_probe *p, uint32_t 
     return call;
 }
 
-TLW_EXPORT(probe_id) uint64_t tlw_probe_id(const tl_probe_call *call) { return call->id; }
-TLW_EXPORT(probe_body) const tl_span *tlw_probe_body(const tl_probe_call *call) { return &call->body; }
 TLW_EXPORT(probe_end) int32_t tlw_probe_end(tl_probe_call *call)
 {
     tl_status st = tl_op_end(&call->op);
