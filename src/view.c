@@ -909,37 +909,42 @@ TLI_FN tl_status tli_view_decide_index(tli_view_writer *w, unsigned *sections, t
     return TL_OK;
 }
 
-/* The files whose footers are known: footers are found by the hash of their path. */
+/* By path; those of a path that are there before those that are not. */
+TLI_FN int tli_view_footer_before(const void *items, size_t a, size_t b)
+{
+    const tl_footer *x = (const tl_footer *)items + a, *y = (const tl_footer *)items + b;
+    int order = tl_span_compare(x->path, y->path);
+    return order != 0 ? order > 0 : x->footer.data == NULL && y->footer.data != NULL;
+}
+
+/* The files whose footers are known. */
 TLI_FN tl_status tli_view_known_footers(tli_view_writer *w, tli_view_known **out, size_t *count, tl_error *err)
 {
     const tl_head_parts *parts = w->parts;
-    size_t i, slots = 2, *table;
-    tli_view_known *known;
+    const size_t *order = NULL;
+    size_t i;
+    tl_status st = tli_view_order(w->store, parts->footer_count, parts->footers, tli_view_footer_before, &order, err);
     *count = 0;
-    while (slots / 2 < parts->footer_count)
-        slots *= 2;
-    table = (size_t *)tli_mem_take_array(w->store, slots, sizeof *table, err);
-    known = (tli_view_known *)tli_mem_take_array(w->store, parts->footer_count, sizeof *known, err);
-    *out = known;
-    if (table == NULL || known == NULL)
+    *out = (tli_view_known *)tli_mem_take_array(w->store, parts->footer_count, sizeof **out, err);
+    if (st != TL_OK || *out == NULL)
         return err->status;
-    for (i = 0; i < parts->footer_count; i++) {
-        const tl_footer *footer = &parts->footers[i];
-        size_t at = (size_t)tli_hash_xxh64(footer->path.data, footer->path.size, 0) & (slots - 1);
-        while (table[at] != 0 && !tl_span_equal(parts->footers[table[at] - 1].path, footer->path))
-            at = (at + 1) & (slots - 1);
-        if (table[at] == 0 && footer->footer.data != NULL)
-            table[at] = i + 1;
-    }
     for (i = 0; i < parts->file_count && *count < parts->footer_count; i++) {
-        tl_span path = parts->files[i].path;
-        size_t at = (size_t)tli_hash_xxh64(path.data, path.size, 0) & (slots - 1);
-        while (table[at] != 0 && !tl_span_equal(parts->footers[table[at] - 1].path, path))
-            at = (at + 1) & (slots - 1);
-        if (table[at] == 0)
+        const tl_file *file = &parts->files[i];
+        size_t low = 0, high = parts->footer_count;
+        while (low < high) { /* to the first footer of this path */
+            size_t middle = low + (high - low) / 2;
+            if (tl_span_compare(parts->footers[order != NULL ? order[middle] : middle].path, file->path) < 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low == parts->footer_count)
             continue;
-        known[*count].file = &parts->files[i];
-        known[(*count)++].footer = parts->footers[table[at] - 1].footer;
+        low = order != NULL ? order[low] : low;
+        if (parts->footers[low].footer.data == NULL || !tl_span_equal(parts->footers[low].path, file->path))
+            continue;
+        (*out)[*count].file = file;
+        (*out)[(*count)++].footer = parts->footers[low].footer;
     }
     return TL_OK;
 }

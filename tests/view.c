@@ -466,7 +466,7 @@ static void footer_order(void)
     static const char text[] = "0123456789012345678901234567890123456789";
     static const char *const order[] = {"c", "b", "a", "f", "e", "z", "y"}; /* 30, 30, 20, -5, -7, none, none */
     tl_file files[8];
-    tl_footer footers[9];
+    tl_footer footers[10];
     tl_head_parts parts;
     size_t i, budget;
     memset(&parts, 0, sizeof parts);
@@ -481,20 +481,22 @@ static void footer_order(void)
     files[7].path = tl_text("unknown"), files[7].partition = 31;
     for (i = 0; i < 8; i++)
         files[i].has_partition = i != 0 && i != 4;
+    footers[0].path = files[6].path; /* not there, in front of its like that is */
+    footers[0].footer = tl_text(NULL);
     for (i = 0; i < 7; i++) {
-        footers[i].path = files[i].path;
-        footers[i].footer.data = text;
-        footers[i].footer.size = 10 + i;
+        footers[i + 1].path = files[i].path;
+        footers[i + 1].footer.data = text;
+        footers[i + 1].footer.size = 10 + i;
     }
-    footers[7] = footers[0]; /* a second of one path is not looked at */
-    footers[7].footer.size = 1;
-    footers[8] = footers[0]; /* and one of a file that is not live */
-    footers[8].path = tl_text("gone");
+    footers[8] = footers[1]; /* a second of one path is not looked at */
+    footers[8].footer.size = 1;
+    footers[9] = footers[1]; /* and one of a file that is not live */
+    footers[9].path = tl_text("gone");
     parts.metadata = tl_text("{}");
     parts.files = files;
     parts.file_count = 8;
     parts.footers = footers;
-    parts.footer_count = 9;
+    parts.footer_count = 10;
     for (budget = 0; budget < 100; budget++) {
         tl_buffer out;
         tl_head head;
