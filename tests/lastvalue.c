@@ -651,9 +651,10 @@ static void out_of_memory(void)
 
 /* ---- keys that were chosen ---- */
 
-/* The number of 8 bytes that has this hash. */
+/* The number that has this hash, as it lies in memory. */
 static uint64_t with_hash(uint64_t hash)
 {
+    uint8_t bytes[8];
     /* inverses modulo 2^64 of the primes */
     static const uint64_t odd[4] = {TLI_HASH_P64_1, TLI_HASH_P64_2, TLI_HASH_P64_3, TLI_HASH_P64_4};
     uint64_t back[3];
@@ -668,7 +669,9 @@ static uint64_t with_hash(uint64_t hash)
     hash ^= hash >> 33;
     hash = (hash - TLI_HASH_P64_4) * back[0];
     hash = tli_hash_rotate64(hash, 64 - 27) ^ (TLI_HASH_P64_5 + 8);
-    return tli_hash_rotate64(hash * back[0], 64 - 31) * back[1];
+    tli_bits_put_le64(bytes, tli_hash_rotate64(hash * back[0], 64 - 31) * back[1]);
+    memcpy(&hash, bytes, sizeof hash);
+    return hash;
 }
 
 /* Series that all would begin at one place of a hash table cost no more than others. */

@@ -1,4 +1,6 @@
 /* Types of timelake.mjs. docs/javascript.md is the manual. */
+/// <reference lib="dom" />
+/// <reference lib="esnext.disposable" />
 
 /** In a page with <script src="timelake.js">. */
 export as namespace Timelake;
@@ -83,11 +85,11 @@ export interface Section {
   columns(): Column[];
   column(name: string): Column | null;
   toRows(): Row[];
-  /** A complete Arrow IPC stream, not compressed. */
+  /** A complete Arrow IPC stream, not compressed. Not of timelake-small.wasm. */
   toIPC(): Uint8Array;
 }
 
-interface Document {
+interface Document extends Disposable {
   readonly version: number | bigint;
   readonly sections: Section[];
   readonly properties: { [key: string]: string };
@@ -109,7 +111,7 @@ export interface DataFile {
   sequenceNumber: bigint;
   fileSequenceNumber: bigint;
   sortOrderId: number | null;
-  /** The end of the Parquet file, where the head has it. */
+  /** The end of the Parquet file, where the head has it: `null` of a table that was read from its chain. */
   footer: Uint8Array | null;
 }
 
@@ -122,6 +124,7 @@ export interface Table extends Document {
   readonly location: string;
   /** A newer version may be there: opened with `defer`. */
   readonly unchecked: boolean;
+  /** Why the head did not serve; null when it did. */
   readonly whyNoHead: string | null;
   readonly requests: Request[];
   readonly roundTrips: number;
@@ -129,6 +132,7 @@ export interface Table extends Document {
   readonly metadataText: string;
   readonly metadata: any;
   files(): DataFile[];
+  /** Not of timelake-small.wasm. Integers beyond 2^53 are given as bigint. */
   plan(conditions?: Condition[]): { files: DataFile[]; skipped: number };
   latest(): Row[] | null;
   url(key: string): Located | Promise<Located>;
@@ -138,10 +142,11 @@ export interface Table extends Document {
 export type Located = string | URL | { url: string | URL; headers?: Record<string, string> };
 
 export interface LakeOptions {
-  /** URL, bytes or module; timelake.wasm beside timelake.mjs. timelake-small.wasm has neither the json codec nor plans. */
+  /** URL, bytes or module; timelake.wasm beside timelake.mjs. timelake-small.wasm has no json codec, no LZ4, no plan(), no toIPC(). */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
   /** The texts of errors, which the first error fetches: URL or bytes; timelake.texts.json beside timelake.mjs. */
   texts?: string | URL | BufferSource;
+  /** Sends the requests of tables; the module and the texts come by the global one. */
   fetch?: typeof fetch;
   /** Where keys lie: { 's3://bucket/': 'https://bucket.example.com/' }. The longest that fits counts. */
   roots?: Record<string, string>;
@@ -167,7 +172,7 @@ export interface OpenOptions {
   version?: number | bigint;
   /** Usable before it is checked. */
   defer?: boolean;
-  /** false: as if there were no head. */
+  /** false: no head is asked for; a version that the lake has already is given as it was read. */
   head?: boolean;
   /** false: no manifests are read. */
   files?: boolean;
@@ -183,18 +188,20 @@ export interface ProtocolHeader {
 
 export interface Probe {
   latest(options?: { signal?: AbortSignal; checked?: boolean }): Promise<{ id: number | bigint; body: Uint8Array; requests: Request[] } | null>;
+  /** Frees it, once the calls that are out are done. */
   close(): void;
 }
 
 export interface Lake {
   open(url: string | URL, options?: OpenOptions): Promise<Table>;
-  query<T>(url: string | URL, read: (table: Table, signal?: AbortSignal) => T | Promise<T>, options?: OpenOptions): Promise<T>;
+  query<T>(url: string | URL, read: (table: Table, signal: AbortSignal) => T | Promise<T>, options?: OpenOptions): Promise<T>;
   /** Has the texts of all errors: those that were thrown at once (decodeHead, toRows, ...) have them from then on. */
   explain(): Promise<void>;
+  /** Drops what is known of a table: the next open begins anew. */
   forget(url: string | URL): void;
-  decodeHead(bytes: Uint8Array): Head;
-  inspectProtocol(commit: Uint8Array | string): ProtocolHeader;
-  protocol(url: string | URL, options?: { signal?: AbortSignal }): Promise<ProtocolHeader & { table: number; commit: number }>;
+  decodeHead(bytes: ArrayBuffer | ArrayBufferView): Head;
+  inspectProtocol(commit: ArrayBuffer | ArrayBufferView | string): ProtocolHeader;
+  protocol(url: string | URL, options?: { signal?: AbortSignal }): Promise<ProtocolHeader & { table: number; commit: number; requests: Request[] }>;
   probe(root: string | URL, layout?: { directory?: string; suffix?: string; boundary?: string; digits?: number; verify?: boolean }): Probe;
 }
 

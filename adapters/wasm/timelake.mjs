@@ -8,12 +8,12 @@ const KIND = ['GET', 'HEAD', 'LIST', 'PUT', 'DELETE', 'SLEEP'];
 const PURPOSE = ['other', 'head', 'hint', 'listing', 'check', 'metadata', 'manifest list', 'manifest', 'index', 'data',
   'commit', 'clean-up', 'object', 'probe', 'boundary', 'pause', 'warm'];
 const OUTCOME = { ok: 0, not_found: 1, not_modified: 2, unsupported: 4, failed: 5, cancelled: 7 };
-const COMPARE = { '=': 0, '==': 0, '<': 1, '<=': 2, '>': 3, '>=': 4, in: 5, 'is null': 6, 'is not null': 7 };
+const COMPARE = { __proto__: null, '=': 0, '==': 0, '<': 1, '<=': 2, '>': 3, '>=': 4, in: 5, 'is null': 6, 'is not null': 7 };
 /* What inspecting a commit may find: names of the reference's errors by tl_fault_kind. */
 const FAULT = { 1: 'Other', 6: 'Storage.OtherIo', 10: 'CommitDeserialization', 12: 'Protocol.UnsupportedVersion',
   13: 'Protocol.UnsupportedReaderFeatures', 14: 'Protocol.UnsupportedWriterFeatures' };
-const WHOLE = 0xffffffffffffffffn, FOREVER = 0x7fffffffffffffffn;
-const ABSENT = 50, CANCELLED = 61, MAY_COME_BACK = new Set([408, 425, 429, 500, 502, 503, 504]);
+const WHOLE = 0xffffffffffffffffn, FOREVER = 0x7fffffffffffffffn, MOST = 0x7fffffffn;
+const CANCELLED = 61, MAY_COME_BACK = new Set([408, 425, 429, 500, 502, 503, 504]);
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true }), encoder = new TextEncoder();
 
 /** Why something failed: `code` is a word ("absent", "corrupt", "store", ...), `position` the byte in the object `key`. */
@@ -28,6 +28,15 @@ export class TimelakeError extends Error {
   }
 }
 
+/* A number that was given, as a bigint. */
+function wholeNumber(value, name) {
+  if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) throw new TimelakeError('misuse', `options.${name} is ${value}`);
+  return BigInt(value);
+}
+
+const bytesOf = (data) => (data instanceof Uint8Array ? data
+  : ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data));
+
 /* An unsigned 64-bit number: a bigint where a number would lose digits. */
 function unsigned(value) {
   const n = BigInt.asUintN(64, value);
@@ -35,6 +44,19 @@ function unsigned(value) {
 }
 
 /* ---- the module: memory, texts, errors ---- */
+
+/* Settles as `promise` does, or rejects with the signal's reason when that comes first. */
+function abortable(promise, signal) {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 /* The texts of errors lie in a file of their own, which the first error fetches: a text below this address is its line there. */
 const TEXTS = 1024;
@@ -85,16 +107,15 @@ class Module {
       .then((texts) => { this.texts = texts; }, () => { this.texts = []; });
     return this.learning;
   }
-  /* The text of the error at this address. Where no one could wait for the texts, the status stands for it. */
-  says(at) {
-    at >>>= 0;
-    const text = this.u32(at + 4), status = this.string(this.x.status_text(this.u32(at)));
-    return text >= TEXTS ? this.string(text) : this.texts?.[text] ?? (text === 0 ? 'failed' : `${status} (${text})`);
+  /* The text of an error. Where no one could wait for the texts, the status stands for it. */
+  says(status, text) {
+    if (text >= TEXTS) return this.string(text);
+    return this.texts?.[text] ?? (text === 0 ? 'failed' : `${this.string(this.x.status_text(status))} (${text})`);
   }
   error(at = this.x.error(), more = {}) {
     at >>>= 0;
     const position = this.u64(at + 8), text = this.u32(at + 4), after = more.store ? `: ${more.store}` : '';
-    const error = new TimelakeError(this.string(this.x.status_text(this.u32(at))), this.says(at) + after,
+    const error = new TimelakeError(this.string(this.x.status_text(this.u32(at))), this.says(this.u32(at), text) + after,
       { position: position === WHOLE ? null : Number(position), ...more });
     if (text < TEXTS && this.texts === null) this.learn().then(() => { if (this.texts[text]) error.message = this.texts[text] + after; });
     return error;
@@ -217,6 +238,7 @@ class Chunk {
     return this.typed(Uint8Array, 0, 0, (this.offset + this.length + 7) >> 3);
   }
   isNull(i) {
+    this.owner.alive();
     if (this.field.format === 'n') return true;
     const at = this.buffer(0), j = i + this.offset;
     return at !== 0 && (this.owner.m.bytes[at + (j >> 3)] >> (j & 7) & 1) === 0;
@@ -431,31 +453,37 @@ function readFile(m, at) {
   };
 }
 
-/* The same of a row of the section. */
-const small = (v) => (typeof v === 'bigint' ? unsigned(v) : v);
-const fileOf = (row) => ({
-  path: row.path, size: small(row.size), records: small(row.records), snapshotId: row.snapshot_id, sequenceNumber: row.sequence_number,
-  fileSequenceNumber: row.file_sequence_number, partition: row.partition, sortOrderId: row.sort_order_id, footer: null,
-});
+/* The same of rows of the sections, in the order of a plan. */
+function filesOf(rows, footers) {
+  const small = (v) => (typeof v === 'bigint' ? unsigned(v) : v), last = -Infinity;
+  const footer = new Map(footers.map((f) => [f.path, f.footer]));
+  return rows.map((row) => ({
+    path: row.path, size: small(row.size), records: small(row.records), snapshotId: row.snapshot_id, sequenceNumber: row.sequence_number,
+    fileSequenceNumber: row.file_sequence_number, partition: row.partition, sortOrderId: row.sort_order_id, footer: footer.get(row.path) ?? null,
+  })).sort((a, b) => (b.partition ?? last) - (a.partition ?? last) || (a.path < b.path ? 1 : -1));
+}
 
 /** One version of a table. */
 class Table extends Document {
-  constructor(lake, at, load) {
-    const m = lake.m;
+  constructor(place, at, load) {
+    const { lake } = place, { m } = lake;
     super(m, () => m.x.table_drop(at));
     m.x.table_keep(at);
     Object.assign(this, {
-      lake, at, head: at + 352, version: unsigned(m.u64(at)), source: SOURCE[m.u32(at + 16)], location: m.span(at + 108),
+      lake, place, at, head: at + 352, version: unsigned(m.u64(at)), source: SOURCE[m.u32(at + 16)], location: m.span(at + 108),
       unchecked: m.bytes[load + 524] === 1, opened: null, roundTrips: 0, requests: [],
-      whyNoHead: m.u32(load + 528) === 0 ? null : m.says(load + 528),
+      why: m.u32(load + 528) === 0 ? null : [m.u32(load + 528), m.u32(load + 532)], whyMore: '',
     });
     const interval = m.i64(at + 232);
     this.checkIntervalMs = interval === FOREVER ? Infinity : Number(interval);
   }
   spoiled(error) { /* a corrupt section: the next open takes the metadata chain */
-    if (['corrupt', 'truncated', 'checksum'].includes(error.code)) this.m.x.table_bar(this.lake.at, this.at);
+    const { at } = this.place;
+    if (at !== 0 && ['corrupt', 'truncated', 'checksum'].includes(error.code)) this.m.x.table_bar(at, this.at);
     return error;
   }
+  /** Why the head did not serve; null when it did. */
+  get whyNoHead() { return this.why === null ? null : this.m.says(...this.why) + this.whyMore; }
   /** The text of vN.metadata.json. */
   get metadataText() {
     this.alive();
@@ -464,7 +492,12 @@ class Table extends Document {
   /** That parsed. Ids beyond 2^53 lose digits in JSON.parse: `metadataText` and files() have them whole. */
   get metadata() { return JSON.parse(this.metadataText); }
   /** The live data files. */
-  files() { return this.m.x.plan_new ? this.plan().files : this.section('files').toRows().map(fileOf); }
+  files() {
+    if (this.m.x.plan_new) return this.plan().files;
+    const files = this.section('files');
+    if (files === null) throw new TimelakeError('misuse', 'this table was opened without its files');
+    return filesOf(files.toRows(), this.section('footers')?.toRows() ?? []);
+  }
   /** The files that may hold a row that meets all conditions, newest partition first. A condition is
       [column, '=' | '<' | '<=' | '>' | '>=', value], [column, 'in', values], [column, 'is null' | 'is not null'].
       Values: number, bigint, boolean, string (also of dates, times, decimals), Date (of timestamps). */
@@ -472,22 +505,24 @@ class Table extends Document {
     this.alive();
     if (!this.m.x.plan_new) throw new TimelakeError('unsupported', 'timelake-small.wasm plans nothing: files() has all files');
     const m = this.m, taken = [];
+    const wrong = conditions.find(([, compare]) => COMPARE[String(compare).toLowerCase()] === undefined);
+    if (wrong) throw new TimelakeError('misuse', `no comparison ${wrong[1]}`);
     const text = (s) => {
       const bytes = encoder.encode(s), at = m.put(bytes);
       taken.push([at, bytes.length]);
       return [at, bytes.length];
     };
     try {
-      const filter = m.x.filter_new(this.at) >>> 0;
-      for (const [column, compare, value] of conditions) {
+      const ready = conditions.map(([column, compare, value]) => {
         const code = COMPARE[String(compare).toLowerCase()];
-        if (code === undefined) throw new TimelakeError('misuse', `no comparison ${compare}`);
         const values = code === 5 ? [...value] : code > 5 ? [] : [value];
         const [name, size] = text(column), at = m.put(new Uint8Array(32 * values.length));
         taken.push([at, 32 * values.length]);
         values.forEach((v, i) => writeValue(m, at + 32 * i, v, text));
-        m.x.filter_add(filter, name, size, code, at, values.length);
-      }
+        return [name, size, code, at, values.length];
+      });
+      const filter = m.x.filter_new(this.at) >>> 0; /* the plan frees it: nothing may throw between */
+      for (const condition of ready) m.x.filter_add(filter, ...condition);
       const plan = m.x.plan_new(this.at, filter) >>> 0;
       if (plan === 0) throw this.spoiled(m.error());
       const first = m.u32(plan), count = m.u32(plan + 4);
@@ -509,7 +544,7 @@ class Table extends Document {
     throw this.spoiled(error);
   }
   /** Where to fetch an object of this table, a data file's `path` for one: what `roots` and `locate` make of its key. */
-  url(key) { return this.lake.locate(key, 'GET'); }
+  url(key) { return this.place.locate(key, 'GET'); }
   /** The newest version: this one, or one that was committed since. */
   check(options = {}) { return this.lake.open(this.opened, { cacheMs: 0, ...options, defer: false }); }
 }
@@ -518,7 +553,9 @@ function writeValue(m, at, value, text) {
   let v = value;
   const kind = typeof v === 'boolean' ? 0 : typeof v === 'bigint' || Number.isSafeInteger(v) ? 1 : typeof v === 'number' ? 2
     : v instanceof Date ? 3 : typeof v === 'string' ? 4 : -1;
-  if (kind < 0) throw new TimelakeError('misuse', `no value of a condition: ${value}`);
+  if (kind < 0 || (typeof v === 'bigint' && BigInt.asIntN(64, v) !== v) || (kind === 3 && Number.isNaN(v.getTime()))) {
+    throw new TimelakeError('misuse', `no value of a condition: ${value}`);
+  }
   if (kind === 3) v = BigInt(value.getTime()) * 1000n;
   const span = kind === 4 ? text(v) : null; /* may move the memory: before the view */
   const view = m.view;
@@ -532,6 +569,7 @@ function writeValue(m, at, value, text) {
 
 /* A key is literal text: everything that is not plain in a path is encoded. */
 function encodeKey(key) {
+  if (/(^|\/)\.\.?(\/|$)/.test(key)) throw new TimelakeError('elsewhere', `no URL means the key ${key}`, { key });
   const [, start, path] = /^([a-z][a-z0-9+.-]*:\/\/[^/]*)(.*)$/is.exec(key) ?? [null, '', key];
   return start + path.split('/').map((s) => encodeURIComponent(s).replace(/%(3D|2B|3A|40|2C|24|26|3B)/g, decodeURIComponent)).join('/');
 }
@@ -547,7 +585,8 @@ function readRequest(m) {
 
 /* The body of an answer, at most `accept` bytes of it; whole, or an error. */
 async function readBody(response, accept, control) {
-  const promised = response.headers.get('content-encoding') ? null : response.headers.get('content-length');
+  /* Another origin hides how the body was encoded, and its length is that of the encoded one: there the browser alone sees a cut. */
+  const promised = response.type === 'cors' || response.headers.get('content-encoding') ? null : response.headers.get('content-length');
   const chunks = [];
   let size = 0;
   if (response.body?.getReader) {
@@ -569,23 +608,28 @@ async function readBody(response, accept, control) {
   return { chunks, size };
 }
 
-/* Sends one request; what comes back never throws. */
-async function send(lake, request, signal) {
-  const failed = (text, retry, status = null) => ({ outcome: 'failed', text, retryMs: retry ? lake.retryMs : -1, status });
-  if (request.kind === 'LIST' && lake.list) {
-    return lake.list(request.key, { maxKeys: request.maxKeys, page: request.page, signal }).then(
-      ({ entries, next }) => ({ outcome: 'ok', entries, next }),
-      (error) => (signal.aborted ? { outcome: 'cancelled' } : failed(error.message, false)));
-  }
+const failed = (text, retryMs = -1, status = null) => ({ outcome: 'failed', text, retryMs, status });
+
+/* Sends one request: { outcome, ... }, also of what throws, and as soon as the signal aborts. */
+function send(place, request, signal) {
+  const work = (async () => (request.kind === 'LIST' && place.lake.list ? listed(place.lake, request, signal) : fetched(place, request, signal)))();
+  return abortable(work, signal).catch((error) => (signal.aborted ? { outcome: 'cancelled' } : failed(error?.message ?? String(error))));
+}
+
+async function listed(lake, request, signal) {
+  const { entries, next } = await lake.list(request.key, { maxKeys: request.maxKeys, page: request.page, signal });
+  return { outcome: 'ok', next, entries: entries.map(({ key, size }) => ({ key: String(key), size: BigInt(size ?? 0) })) };
+}
+
+async function fetched(place, request, signal) {
   if (request.kind !== 'GET' && request.kind !== 'HEAD') {
     return { outcome: 'unsupported', text: `no ${request.kind} over fetch without options.list` };
   }
+  const { lake } = place, control = new AbortController(), giveUp = () => control.abort();
   if (signal.aborted) return { outcome: 'cancelled' };
-  const control = new AbortController();
-  const giveUp = () => control.abort();
   signal.addEventListener('abort', giveUp);
   try {
-    let target = await lake.locate(request.key, request.kind);
+    let target = await place.locate(request.key, request.kind);
     if (typeof target === 'string' || target instanceof URL) target = { url: target };
     const headers = { ...lake.headers, ...target.headers };
     const ranged = request.kind === 'GET' && (request.length !== WHOLE || request.offset !== 0n);
@@ -598,21 +642,22 @@ async function send(lake, request, signal) {
     if (status === 304) return { outcome: 'not_modified', status };
     if (status === 416 && ranged) return { outcome: 'ok', status, size: 0, chunks: [], etag };
     if (status !== 200 && status !== 206) {
-      const answer = failed(`HTTP ${status}${response.statusText ? ` ${response.statusText}` : ''}`, MAY_COME_BACK.has(status), status);
-      const after = Number(response.headers.get('retry-after'));
-      if (answer.retryMs >= 0 && after > 0) answer.retryMs = Math.min(after, 30) * 1000;
-      return answer;
+      const after = Number(response.headers.get('retry-after')), comesBack = MAY_COME_BACK.has(status);
+      return failed(`HTTP ${status}${response.statusText ? ` ${response.statusText}` : ''}`,
+        !comesBack ? -1 : after > 0 ? Math.ceil(Math.min(after, 30) * 1000) : lake.retryMs, status);
     }
-    if (request.kind === 'HEAD') return { outcome: 'ok', status, etag, objectSize: response.headers.get('content-length') };
+    if (request.kind === 'HEAD') {
+      const length = response.headers.get('content-length');
+      return { outcome: 'ok', status, etag, objectSize: /^\d{1,18}$/.test(length) ? BigInt(length) : WHOLE };
+    }
     const body = await readBody(response, request.accept, control);
     return { outcome: 'ok', status, etag, ...body, bodyOffset: status === 206 ? request.offset : 0n };
   } catch (error) {
-    if (signal.aborted) return { outcome: 'cancelled' };
-    if (error instanceof TimelakeError) return failed(error.message, false);
+    if (error instanceof TimelakeError) return failed(error.message);
     /* Browsers say no more than "Failed to fetch" of a store that does not allow this page. */
     const more = error instanceof TypeError && request.url
-      ? ` (${new URL(request.url, globalThis.location?.href).origin}: no answer, or one that CORS forbids to read)` : '';
-    return failed(`${error.message}${error.cause?.message ? `: ${error.cause.message}` : ''}${more}`, !control.signal.aborted);
+      ? ` (${/^[a-z]+:\/\/[^/?#]*/i.exec(request.url)?.[0] ?? request.url}: no answer, or one that CORS forbids to read)` : '';
+    return failed(`${error?.message ?? error}${error?.cause?.message ? `: ${error.cause.message}` : ''}${more}`, control.signal.aborted ? -1 : lake.retryMs);
   } finally {
     signal.removeEventListener('abort', giveUp);
   }
@@ -623,7 +668,7 @@ function complete(lake, op, request, answer) {
   let body = 0;
   if (answer.chunks) {
     body = m.x.alloc(answer.size) >>> 0;
-    if (body === 0) answer = { outcome: 'failed', text: `no memory for ${answer.size} bytes`, retryMs: -1 };
+    if (body === 0) answer = failed(`no memory for ${answer.size} bytes`);
     else {
       let at = body;
       for (const c of answer.chunks) { m.bytes.set(c, at); at += c.length; }
@@ -641,7 +686,7 @@ function complete(lake, op, request, answer) {
     view.setUint32(at + 28, answer.size, true);
     view.setBigUint64(at + 32, answer.bodyOffset ?? 0n, true);
   }
-  view.setBigUint64(at + 40, answer.objectSize == null ? WHOLE : BigInt(answer.objectSize), true);
+  view.setBigUint64(at + 40, answer.objectSize ?? WHOLE, true);
   const span = (to, i) => {
     view.setUint32(to, texts[i][0], true);
     view.setUint32(to + 4, texts[i][1], true);
@@ -649,44 +694,49 @@ function complete(lake, op, request, answer) {
   for (const [i, member] of [[0, 48], [1, 72], [2, 64]]) if (texts[i][1] !== 0) span(at + member, i);
   for (let i = 0; i < entries; i++) {
     span(list + 24 * i, i + 3);
-    view.setBigUint64(list + 24 * i + 8, BigInt(answer.entries[i].size ?? 0), true);
+    view.setBigUint64(list + 24 * i + 8, answer.entries[i].size, true);
   }
   view.setUint32(at + 56, list, true);
   view.setUint32(at + 60, entries, true);
-  m.x.complete(op, BigInt(lake.now()));
+  m.x.complete(op, lake.clock());
   m.x.free(list, 24 * entries);
   for (const [address, size] of texts) m.x.free(address, size);
 }
 
 /* Sends a request and notes it in `log`: { line, answer }. */
-async function note(lake, request, signal, log) {
+async function note(place, request, signal, log) {
+  const { lake } = place;
   const line = { round: request.round, method: request.kind, purpose: request.purpose, key: request.key, url: null, outcome: null,
     status: null, reason: null, bytes: 0, start: performance.now(), end: null };
   log.push(line);
   lake.onrequest?.(line);
-  const answer = await send(lake, request, signal);
+  const answer = await send(place, request, signal);
   Object.assign(line, { url: request.url ?? null, outcome: answer.outcome, status: answer.status ?? null,
     reason: answer.text ?? null, bytes: answer.size ?? 0, end: performance.now() });
   lake.onrequest?.(line);
   return { line, answer };
 }
 
-/* Drives an operation to its end: resolves with the turn. Requests are noted in `log`; answers that are there already, in `early`
-   by the last part of their key, are used once. */
-function drive(lake, op, signal, log, early = new Map()) {
-  const m = lake.m;
-  return new Promise((resolve) => {
-    const control = new AbortController();
+/* Drives an operation to its end: resolves with the turn; rejects, once all is back, with what the caller's `onrequest` threw.
+   Requests are noted in `log`; answers that are there already, in `early` by the last part of their key, are used once. */
+function drive(place, op, signal, log, early = new Map()) {
+  const { lake } = place, { m } = lake;
+  return new Promise((resolve, reject) => {
+    const control = new AbortController(), thrown = [];
     let timer = null, over = false;
     const cancel = () => {
-      m.x.cancel(op, BigInt(lake.now()));
+      m.x.cancel(op, lake.clock());
       control.abort();
       pump();
     };
     const start = async (request) => {
       const name = request.key.split('/').pop(), ready = request.kind === 'GET' ? early.get(name) : undefined;
       early.delete(name);
-      const { answer } = await (ready ?? note(lake, request, control.signal, log));
+      const { answer } = await Promise.resolve(ready ?? note(place, request, control.signal, log)).catch((error) => {
+        thrown.push(error);
+        cancel();
+        return { answer: { outcome: 'cancelled' } };
+      });
       if (request.token === 0n) return;
       complete(lake, op, request, answer);
       pump();
@@ -694,7 +744,7 @@ function drive(lake, op, signal, log, early = new Map()) {
     const pump = () => {
       clearTimeout(timer);
       while (!over) {
-        const turn = TURN[m.x.step(op, BigInt(lake.now()))];
+        const turn = TURN[m.x.step(op, lake.clock())];
         if (turn === 'wants') {
           const request = readRequest(m);
           if (request.kind !== 'SLEEP') start(request);
@@ -705,7 +755,8 @@ function drive(lake, op, signal, log, early = new Map()) {
         } else {
           over = true;
           signal?.removeEventListener('abort', cancel);
-          resolve(turn);
+          if (thrown.length > 0) reject(thrown[0]);
+          else resolve(turn);
         }
       }
     };
@@ -717,53 +768,101 @@ function drive(lake, op, signal, log, early = new Map()) {
 
 /* ---- the lake: what one program knows of its tables ---- */
 
-class Lake {
-  constructor(m, options) {
-    Object.assign(this, {
-      m, at: m.check(m.x.lake_new(options.list ? 0 : 1, options.memory ?? 0)), list: options.list, fetch: options.fetch ?? ((...a) => globalThis.fetch(...a)),
-      roots: { ...options.roots }, headers: options.headers ?? {}, cacheMs: options.cacheMs, now: options.now ?? Date.now,
-      retryMs: options.retryMs ?? 100, onrequest: options.onrequest, places: new Map(), locator: options.locate,
-    });
+/* Where a table is opened, and by which name. A table may be reached over HTTPS under another name than its metadata gives. It then
+   has versions and keys of its own: who else calls itself the same is another table, and what a stranger's metadata claims concerns
+   no other. */
+class Place {
+  constructor(lake, url) {
+    Object.assign(this, { lake, url, name: url, at: lake.at, known: false, loads: 0, gone: false });
   }
   /* The URL of a key, or { url, headers }. */
   locate(key, method) {
-    const root = Object.keys(this.roots).filter((r) => key.startsWith(r)).sort((a, b) => b.length - a.length)[0];
-    const url = encodeKey(root === undefined ? key : this.roots[root] + key.slice(root.length));
+    const inside = this.name !== this.url && key.startsWith(`${this.name}/`);
+    return this.lake.locate(inside ? this.url + key.slice(this.name.length) : key, key, method);
+  }
+  settle(location) {
+    const name = typeof location === 'string' ? location.replace(/\/+$/, '') : '';
+    if (this.known || name === '' || name === this.url) return;
+    Object.assign(this, { name, known: true, at: this.lake.newLake() });
+  }
+  /* Frees what it has of its own, once no load uses it. */
+  leave() {
+    if (!this.gone || this.loads > 0 || this.at === this.lake.at) return;
+    this.lake.m.x.lake_free(this.at);
+    this.at = 0;
+  }
+}
+
+class Lake {
+  constructor(m, options) {
+    const given = (name, least) => {
+      const n = options[name];
+      if (n !== undefined && !(Number(n) >= least)) throw new TimelakeError('misuse', `options.${name} is ${n}`);
+      return n;
+    };
+    Object.assign(this, {
+      m, list: options.list, memory: given('memory', 0) ?? 0, fetch: options.fetch ?? ((...a) => globalThis.fetch(...a)),
+      roots: { ...options.roots }, headers: options.headers ?? {}, cacheMs: given('cacheMs', -Infinity), now: options.now ?? Date.now,
+      retryMs: Math.ceil(Math.min(given('retryMs', 0) ?? 100, 1 << 30)), onrequest: options.onrequest, places: new Map(), locator: options.locate,
+    });
+    this.at = this.newLake();
+  }
+  newLake() { return this.m.check(this.m.x.lake_new(this.list ? 0 : 1, this.memory)); }
+  clock() { return BigInt(Math.floor(this.now())); }
+  /* The URL of the key at `place`, which is the key itself or where its table has it. */
+  locate(place, key, method) {
+    const root = Object.keys(this.roots).filter((r) => place.startsWith(r)).sort((a, b) => b.length - a.length)[0];
+    const url = encodeKey(root === undefined ? place : this.roots[root] + place.slice(root.length));
     if (this.locator) return this.locator(key, { method, url });
     if (!/^https?:/i.test(url)) throw new TimelakeError('elsewhere', `no root says where ${key} is`, { key });
     return url;
   }
+  place(url) {
+    const name = String(url).replace(/\/+$/, ''), known = this.places.get(name);
+    if (known) return known;
+    if (/^https?:.*[?#]/i.test(name)) throw new TimelakeError('misuse', `a table's URL has no query: options.locate signs requests (${name})`);
+    const place = new Place(this, name);
+    if (/^https?:/i.test(name)) this.places.set(name, place);
+    else place.known = true;
+    return place;
+  }
   /** Opens the newest version of a table, or `version`. Resolves with a Table, rejects with a TimelakeError ('absent': there
       is no such table) or, when `signal` aborts, with its reason. */
   async open(url, options = {}) {
-    const place = String(url).replace(/\/+$/, '');
-    if (this.places.has(place) || !/^https?:/i.test(place)) return this.load(this.places.get(place) ?? place, place, options);
-    /* A table may be reached over HTTPS under another name than its metadata gives. Its head, which is wanted in any case, says
-       that name; without a head it is in the metadata that the hint leads to. */
+    const place = this.place(url);
+    if (place.known) return this.load(place, options);
+    /* Its head, which is wanted in any case, says the table's name; without a head it is in the metadata that the hint leads to. */
     const log = [], early = await this.early(place, options, log);
     options.signal?.throwIfAborted();
-    this.settle(place, this.nameIn(early.get('timelake-head')?.answer));
+    place.settle(this.nameIn(early.get('timelake-head')?.answer));
     try {
-      const table = await this.load(this.places.get(place) ?? place, place, options, log, early);
-      this.places.set(place, this.places.get(place) ?? place);
+      const table = await this.load(place, options, log, early);
+      place.known = true;
       return table;
     } catch (error) {
-      if (this.places.has(place) || !(error instanceof TimelakeError) || error.code === 'absent') throw error;
-      const named = await this.load(place, place, { ...options, files: false }, log).catch(() => null);
-      this.settle(place, named?.location);
+      if (place.known) this.drop(place); /* the name that its head gave may be what is wrong */
+      if (place.known || !(error instanceof TimelakeError) || error.code === 'absent') throw error;
+      const named = await this.load(place, { ...options, files: false }, log).catch(() => null);
+      options.signal?.throwIfAborted();
+      place.settle(named?.location);
       named?.close();
-      if (!this.places.has(place)) throw error;
-      return this.load(this.places.get(place), place, options, log);
+      if (!place.known) throw error;
+      return this.load(place, options, log);
     }
+  }
+  drop(place) {
+    if (this.places.get(place.url) === place) this.places.delete(place.url);
+    place.gone = true;
+    place.leave();
   }
   /* Head and hint, asked for before the machine does. */
   async early(place, options, log) {
     const out = new Map(), signal = options.signal ?? new AbortController().signal;
-    const get = async (name, purpose) => {
-      const request = { kind: 'GET', key: `${place}/metadata/${name}`, offset: 0n, length: WHOLE, accept: 1n << 32n, condition: 0, round: 1, purpose };
-      out.set(name, await note(this, request, signal, log));
+    const get = async (name, purpose, accept) => {
+      const request = { kind: 'GET', key: `${place.url}/metadata/${name}`, offset: 0n, length: WHOLE, accept, condition: 0, round: 1, purpose };
+      out.set(name, await note(place, request, signal, log));
     };
-    await Promise.all([options.head === false ? null : get('timelake-head', 'head'), this.list ? null : get('version-hint.text', 'hint')]);
+    await Promise.all([options.head === false ? null : get('timelake-head', 'head', MOST), this.list ? null : get('version-hint.text', 'hint', 65536n)]);
     return out;
   }
   nameIn(answer) {
@@ -775,38 +874,38 @@ class Lake {
       try { return JSON.parse(head.section('metadata').column('json').get(0)).location; } finally { head.close(); }
     } catch { return null; /* the machine will say what is wrong with it */ }
   }
-  settle(place, location) {
-    const name = typeof location === 'string' ? location.replace(/\/+$/, '') : '';
-    if (name === '' || name === place) return;
-    this.places.set(place, name);
-    if (!Object.keys(this.roots).some((r) => name.startsWith(r))) this.roots[`${name}/`] = `${place}/`;
-  }
-  async load(location, opened, options, log = [], early = new Map()) {
-    const m = this.m, cacheMs = options.cacheMs ?? this.cacheMs;
+  async load(place, options, log = [], early = new Map()) {
+    const m = this.m, cacheMs = options.cacheMs ?? this.cacheMs, version = BigInt.asUintN(64, wholeNumber(options.version ?? 0, 'version'));
     options.signal?.throwIfAborted();
-    const age = cacheMs === undefined ? 0n : cacheMs <= 0 ? -1n : cacheMs === Infinity ? FOREVER : BigInt(Math.ceil(cacheMs));
+    const age = cacheMs === undefined ? 0n : cacheMs <= 0 ? -1n : cacheMs >= Number.MAX_SAFE_INTEGER ? FOREVER : wholeNumber(Math.ceil(cacheMs), 'cacheMs');
     const flags = (options.defer ? 1 : 0) | (options.head === false ? 2 : 0) | (options.files === false ? 4 : 0);
-    const load = m.check(m.with(location, (at, size) => m.x.load_new(this.at, at, size, flags, age, BigInt(options.version ?? 0))));
+    const load = m.check(m.with(place.name, (at, size) => m.x.load_new(place.at, at, size, flags, age, version)));
+    place.loads++;
     try {
-      const turn = await drive(this, load, options.signal, log, early);
+      const turn = await drive(place, load, options.signal, log, early);
       if (turn === 'none') {
-        throw new TimelakeError('absent', options.version ? `no version ${options.version} of ${opened}` : `no table at ${opened}`, { key: location });
+        const what = options.version ? `no version ${options.version} of ${place.url}` : `no table at ${place.url}`;
+        throw Object.assign(new TimelakeError('absent', what, { key: place.name }), { requests: log });
       }
       if (turn === 'failed') throw await this.failure(load, options.signal, log);
-      if (m.u32(load + 528) !== 0 && m.u32(load + 532) < TEXTS) await m.learn();
-      const table = new Table(this, m.u32(load + 520), load);
-      Object.assign(table, { opened, requests: log, roundTrips: m.x.op_round_trips(load) });
+      const table = new Table(place, m.u32(load + 520), load);
+      Object.assign(table, { opened: place.url, requests: log, roundTrips: m.x.op_round_trips(load) });
       const reason = log.findLast((l) => l.purpose === 'head')?.reason;
-      if (table.whyNoHead !== null && reason) table.whyNoHead += `: ${reason}`;
+      if (reason) table.whyMore = `: ${reason}`;
+      if (table.why !== null && table.why[1] < TEXTS) await Promise.race([m.learn(), pause(200)]); /* the table is good: not for long */
+      if (options.signal?.aborted) table.close();
+      options.signal?.throwIfAborted();
       return table;
     } finally {
       m.x.load_end(load);
+      place.loads--;
+      place.leave();
     }
   }
   async failure(op, signal, log) {
     const m = this.m, at = m.x.op_error(op) >>> 0;
     if (m.u32(at) === CANCELLED && signal?.aborted) return signal.reason;
-    if (m.u32(at + 4) < TEXTS) await m.learn();
+    if (m.u32(at + 4) < TEXTS) await abortable(m.learn(), signal);
     const key = m.span(m.x.op_error_text(op, 0)), store = m.span(m.x.op_error_text(op, 1));
     const line = log.findLast((l) => l.key === key);
     const error = m.error(at, { key, store, httpStatus: line?.status ?? null });
@@ -820,7 +919,7 @@ class Lake {
       const control = new AbortController(), used = table;
       const abort = () => control.abort(options.signal.reason);
       options.signal?.addEventListener('abort', abort);
-      const result = (async () => read(used, control.signal))();
+      const reading = (async () => read(used, control.signal))(), result = abortable(reading, options.signal);
       result.catch(() => {}); /* judged below, once it is known whether the version was the newest */
       try {
         if (!used.unchecked) return await result;
@@ -837,18 +936,18 @@ class Lake {
       } finally {
         options.signal?.removeEventListener('abort', abort);
         const close = () => used.close();
-        result.then(close, close);
+        reading.then(close, close);
       }
     }
   }
   /** Decodes a head object. */
   decodeHead(bytes) {
-    const at = this.m.put(bytes);
-    return new Head(this.m, this.m.check(this.m.x.head_decode(at, bytes.length)));
+    const plain = bytesOf(bytes), at = this.m.put(plain);
+    return new Head(this.m, this.m.check(this.m.x.head_decode(at, plain.length)));
   }
   /** Looks at the compatibility header of a timeseries commit, before anything else of it is decoded. */
   inspectProtocol(commit) {
-    const m = this.m, bytes = typeof commit === 'string' ? encoder.encode(commit) : commit;
+    const m = this.m, bytes = typeof commit === 'string' ? encoder.encode(commit) : bytesOf(commit);
     const fault = () => {
       const f = m.x.fault() >>> 0;
       return Object.assign(m.error(f), { fault: FAULT[m.u32(f + 24)], about: m.text(f + 60, m.u32(f + 56)) });
@@ -857,64 +956,90 @@ class Lake {
       const p = m.x.protocol_new(at, size) >>> 0;
       if (p === 0) throw fault();
       const features = (at) => Array.from({ length: m.u32(at + 4) }, (_, i) => m.span(m.u32(at) + 8 * i));
-      const mayWrite = m.x.protocol_may_write(p) === 0, writeFault = mayWrite ? null : fault();
-      const out = { version: Number(m.u64(p)), readerFeatures: features(p + 8), writerFeatures: features(p + 16), mayWrite,
-        missing: writeFault?.about?.split(', ') ?? [] };
+      const out = { version: Number(m.u64(p)), readerFeatures: features(p + 8), writerFeatures: features(p + 16),
+        mayWrite: m.x.protocol_may_write(p) === 0, missing: [] };
+      const next = (from) => m.x.protocol_missing(p, from);
+      for (let i = next(0); i < out.writerFeatures.length; i = next(i + 1)) out.missing.push(out.writerFeatures[i]);
       m.x.protocol_free(p);
       return out;
     });
   }
   /** The header that counts of the timeseries table at `url`: CURRENT, then its commits down to the last with metadata. */
-  async protocol(url, options = {}) {
-    const get = async (name) => {
-      const key = `${String(url).replace(/\/+$/, '')}/_timeseries_log/${name}`;
-      const request = { kind: 'GET', key, offset: 0n, length: WHOLE, accept: 1n << 32n, condition: 0 };
-      const answer = await send(this, request, options.signal ?? new AbortController().signal);
-      if (answer.outcome === 'cancelled') throw options.signal.reason;
-      if (answer.outcome === 'not_found') throw new TimelakeError('absent', `no ${key}`, { key, httpStatus: 404 });
-      if (answer.outcome !== 'ok') throw new TimelakeError('store', answer.text, { key, httpStatus: answer.status });
-      return new Uint8Array(await new Blob(answer.chunks).arrayBuffer());
+  async protocol(url, { signal = new AbortController().signal } = {}) {
+    const place = new Place(this, String(url).replace(/\/+$/, '')), requests = [];
+    const get = async (name, purpose, use) => {
+      const key = `${place.url}/_timeseries_log/${name}`;
+      try {
+        for (let tries = 0; ; tries++) {
+          const request = { kind: 'GET', key, offset: 0n, length: WHOLE, accept: MOST, condition: 0, round: requests.length + 1, purpose };
+          const { answer } = await note(place, request, signal, requests);
+          signal.throwIfAborted();
+          if (answer.outcome === 'ok') return use(new Uint8Array(await new Blob(answer.chunks).arrayBuffer()));
+          if (answer.outcome === 'not_found') throw new TimelakeError('absent', `no ${key}`, { httpStatus: answer.status });
+          if (answer.retryMs < 0 || tries === 3) throw new TimelakeError('store', answer.text, { httpStatus: answer.status });
+          await abortable(pause(answer.retryMs), signal);
+        }
+      } catch (error) {
+        if (!(error instanceof TimelakeError)) throw error;
+        if (/\(\d+\)$/.test(error.message)) await abortable(this.m.learn(), signal);
+        throw Object.assign(error, { key, requests });
+      }
     };
-    const current = utf8.decode(await get('CURRENT')).trim();
-    if (!/^\d{1,15}$/.test(current)) throw new TimelakeError('corrupt', `CURRENT says "${current.slice(0, 40)}"`);
-    for (let n = Number(current); n > 0; n--) {
-      const header = this.inspectProtocol(await get(`${String(n).padStart(10, '0')}.json`));
-      if (header.version !== 0) return { table: Number(current), commit: n, ...header };
+    const current = await get('CURRENT', 'metadata', (bytes) => {
+      const text = utf8.decode(bytes).trim();
+      if (!/^\d{1,15}$/.test(text)) throw new TimelakeError('corrupt', `CURRENT says "${text.slice(0, 40)}"`);
+      return Number(text);
+    });
+    for (let n = current; n > 0; n--) {
+      const header = await get(`${String(n).padStart(10, '0')}.json`, 'commit', (bytes) => this.inspectProtocol(bytes));
+      if (header.version !== 0) return { table: current, commit: n, ...header, requests };
     }
-    throw new TimelakeError('absent', 'the table has no metadata');
+    throw Object.assign(new TimelakeError('absent', 'the table has no metadata'), { requests });
   }
   /** Follows a numbered sequence. layout: { directory, suffix, boundary, digits, verify }; SlateDB's manifests by default.
       The first look at it lists: `options.list` of the lake. */
   probe(root, layout = {}) { return new Probe(this, String(root).replace(/\/*$/, '/'), layout); }
   /** Has the texts of all errors. Fetched with the first error else; one that is thrown at once gets its own a moment later. */
   explain() { return this.m.learn(); }
+  /** Drops what is known of a table: the next open begins anew. */
   forget(url) {
-    const place = String(url).replace(/\/+$/, '');
-    this.m.with(this.places.get(place) ?? place, (at, size) => this.m.x.lake_forget(this.at, at, size));
+    const place = this.place(url);
+    if (place.at === this.at) this.m.with(place.name, (at, size) => this.m.x.lake_forget(this.at, at, size));
+    this.drop(place);
   }
 }
 
 class Probe {
   constructor(lake, root, { directory = 'manifest', suffix = 'manifest', boundary = 'gc/manifest.boundary', digits = 20, verify = false }) {
-    Object.assign(this, { lake, at: 0 });
+    Object.assign(this, { lake, at: 0, place: new Place(lake, root), calls: 0, closed: false });
     const texts = encoder.encode([root, directory, suffix, boundary, ''].join('\0'));
     this.at = lake.m.check(lake.m.with(texts, (at, size) => lake.m.x.probe_new(at, size, digits, verify ? 1 : 0)));
   }
   /** The newest object: { id, body, requests }, or null when there is none. */
   async latest({ signal, checked = true } = {}) {
+    if (this.closed) throw new TimelakeError('misuse', 'this probe is closed');
     const { lake } = this, { m } = lake, log = [];
     const call = m.check(m.x.probe_latest(this.at, checked ? 1 : 0));
+    this.calls++;
     try {
-      const turn = await drive(lake, call, signal, log);
+      const turn = await drive(this.place, call, signal, log);
       if (turn === 'failed') throw await lake.failure(call, signal, log);
       if (turn === 'none') return null;
       return { id: unsigned(m.u64(call + 520)), body: m.spanBytes(call + 528) ?? new Uint8Array(0), requests: log };
     } finally {
       m.x.probe_end(call);
+      this.calls--;
+      this.leave();
     }
   }
+  /** Frees it, once the calls that are out are done. */
   close() {
-    if (this.at !== 0) this.lake.m.x.probe_free(this.at);
+    this.closed = true;
+    this.leave();
+  }
+  leave() {
+    if (!this.closed || this.calls > 0 || this.at === 0) return;
+    this.lake.m.x.probe_free(this.at);
     this.at = 0;
   }
 }

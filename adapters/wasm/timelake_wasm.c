@@ -182,15 +182,62 @@ TLW_EXPORT(free) void tlw_free(void *memory, uint32_t size)
 #define TLW_AT(type, member, at) _Static_assert(offsetof(type, member) == (at), #type "." #member)
 #define TLW_IS(name, number) _Static_assert((name) == (number), #name)
 
+#define TLW_WIDE(type, member, bytes) _Static_assert(sizeof(((type *)0)->member) == (bytes), #type "." #member)
+
+TLW_IS(sizeof(tl_span), 8);
 TLW_IS(sizeof(tl_property), 16);
 TLW_IS(sizeof(tl_section), 40);
+TLW_IS(sizeof(tl_entry), 24);
+TLW_IS(sizeof(tl_plan_file), 80);
+TLW_IS(sizeof(tl_value), 32);
+TLW_IS(TL_WANTS, 0);
+TLW_IS(TL_FAILED, 4);
+TLW_IS(TL_SLEEP, 5);
+TLW_IS(TL_IF_NONE_MATCH, 3);
+TLW_IS(TL_PURPOSE_WARM, 16);
+TLW_IS(TL_OUTCOME_OK, 0);
+TLW_IS(TL_OUTCOME_NOT_FOUND, 1);
+TLW_IS(TL_OUTCOME_NOT_MODIFIED, 2);
+TLW_IS(TL_OUTCOME_UNSUPPORTED, 4);
+TLW_IS(TL_OUTCOME_FAILED, 5);
+TLW_IS(TL_OUTCOME_CANCELLED, 7);
+TLW_IS(TL_EQUAL, 0);
+TLW_IS(TL_IS_NOT_NULL, 7);
+TLW_IS(TL_FROM_COMMIT, 2);
+TLW_IS(TL_OK, 0);
+TLW_IS(TL_CANCELLED, 61);
 TLW_IS(TL_FAULT_OTHER, 1);
 TLW_IS(TL_FAULT_IO, 6);
 TLW_IS(TL_FAULT_COMMIT, 10);
 TLW_IS(TL_FAULT_VERSION, 12);
 TLW_IS(TL_FAULT_READER, 13);
 TLW_IS(TL_FAULT_WRITER, 14);
-
+TLW_WIDE(tl_error, status, 4);
+TLW_WIDE(tl_request, kind, 4);
+TLW_WIDE(tl_request, condition, 4);
+TLW_WIDE(tl_request, max_keys, 4);
+TLW_WIDE(tl_request, round, 4);
+TLW_WIDE(tl_request, purpose, 4);
+TLW_WIDE(tl_completion, outcome, 4);
+TLW_WIDE(tl_completion, retry_ms, 8);
+TLW_WIDE(tl_completion, entry_count, 4);
+TLW_WIDE(tl_file, has_partition, 1);
+TLW_WIDE(tl_file, has_sort_order_id, 1);
+TLW_WIDE(tl_plan, count, 4);
+TLW_WIDE(tl_plan, skipped, 4);
+TLW_WIDE(tl_value, kind, 4);
+TLW_WIDE(tl_document, property_count, 4);
+TLW_WIDE(tl_document, section_count, 4);
+TLW_WIDE(tl_section, batch_count, 4);
+TLW_WIDE(tl_section, rows, 8);
+TLW_WIDE(tl_load, unchecked, 1);
+TLW_WIDE(tl_table, source, 4);
+TLW_WIDE(tl_table, metadata.contract.version_check_interval, 8);
+TLW_WIDE(tl_features, count, 4);
+TLW_WIDE(tl_fault, kind, 4);
+TLW_WIDE(tl_fault, about_size, 4);
+TLW_AT(tl_span, data, 0);
+TLW_AT(tl_span, size, 4);
 TLW_AT(tl_error, status, 0);
 TLW_AT(tl_error, text, 4);
 TLW_AT(tl_error, position, 8);
@@ -228,10 +275,15 @@ TLW_AT(tl_file, size, 8);
 TLW_AT(tl_file, records, 16);
 TLW_AT(tl_file, snapshot_id, 24);
 TLW_AT(tl_file, sequence_number, 32);
+TLW_AT(tl_file, file_sequence_number, 40);
 TLW_AT(tl_file, partition, 48);
+TLW_AT(tl_file, sort_order_id, 52);
 TLW_AT(tl_file, has_partition, 56);
+TLW_AT(tl_file, has_sort_order_id, 57);
+TLW_AT(tl_plan_file, file, 0);
 TLW_AT(tl_plan_file, footer, 72);
 _Static_assert(sizeof(tl_plan_file) == 80, "tl_plan_file");
+TLW_AT(tl_plan, file, 0);
 TLW_AT(tl_plan, count, 4);
 TLW_AT(tl_plan, skipped, 8);
 TLW_AT(tl_value, kind, 0);
@@ -245,11 +297,13 @@ TLW_AT(tl_head, document.property_count, 16);
 TLW_AT(tl_head, document.section_count, 20);
 TLW_AT(tl_head, document.properties, 24);
 TLW_AT(tl_head, document.sections, 28);
+TLW_AT(tl_property, key, 0);
 TLW_AT(tl_property, value, 8);
 TLW_AT(tl_section, name, 0);
 TLW_AT(tl_section, schema, 8);
 TLW_AT(tl_section, rows, 16);
 TLW_AT(tl_section, batch_count, 24);
+TLW_AT(tl_load, op, 0);
 TLW_AT(tl_load, table, 520);
 TLW_AT(tl_load, unchecked, 524);
 TLW_AT(tl_load, why_no_head, 528);
@@ -268,11 +322,19 @@ TLW_AT(tl_fault, error, 0);
 TLW_AT(tl_fault, kind, 24);
 TLW_AT(tl_fault, about_size, 56);
 TLW_AT(tl_fault, about, 60);
+TLW_AT(tl_probe_call, op, 0);
 TLW_AT(tl_probe_call, id, 520);
 TLW_AT(tl_probe_call, body, 528);
+TLW_AT(struct ArrowSchema, format, 0);
+TLW_AT(struct ArrowSchema, name, 4);
+TLW_AT(struct ArrowSchema, metadata, 8);
 TLW_AT(struct ArrowSchema, flags, 16);
+TLW_AT(struct ArrowSchema, n_children, 24);
 TLW_AT(struct ArrowSchema, children, 32);
 TLW_AT(struct ArrowSchema, dictionary, 36);
+TLW_AT(struct ArrowArray, length, 0);
+TLW_AT(struct ArrowArray, null_count, 8);
+TLW_AT(struct ArrowArray, offset, 16);
 TLW_AT(struct ArrowArray, buffers, 40);
 TLW_AT(struct ArrowArray, children, 44);
 TLW_AT(struct ArrowArray, dictionary, 48);
@@ -537,6 +599,12 @@ TLW_EXPORT(protocol_free) void tlw_protocol_free(tl_protocol *p)
 TLW_EXPORT(protocol_may_write) int32_t tlw_protocol_may_write(const tl_protocol *p)
 {
     return (int32_t)tl_protocol_may_write(p, NULL, &tlw_fault);
+}
+
+/* Index of the first feature that writing needs and this library does not know, from `from` on; the count of them: none. */
+TLW_EXPORT(protocol_missing) uint32_t tlw_protocol_missing(const tl_protocol *p, uint32_t from)
+{
+    return (uint32_t)tl_features_missing(&p->writer, &tl_client_all()->writer, from);
 }
 
 TLW_EXPORT(fault) const tl_fault *tlw_fault_place(void) { return &tlw_fault; }

@@ -40,12 +40,13 @@ test('the header of a table is that of its last commit with metadata', async () 
   world.over.set(`${log}CURRENT`, Buffer.from('2\n'));
   world.over.set(`${log}0000000001.json`, read('cases/19-protocol-header/commits/known-reader.json'));
   world.over.set(`${log}0000000002.json`, Buffer.from('{"version":2,"base_version":1,"timestamp":"2026-01-02T03:04:05Z","actions":[]}'));
-  const header = await lake.protocol(`${world.url}db/prices`);
+  const { requests, ...header } = await lake.protocol(`${world.url}db/prices`);
+  assert.deepEqual(requests.map((r) => r.key.split('/').pop()), ['CURRENT', '0000000002.json', '0000000001.json']);
   assert.deepEqual(header, { table: 2, commit: 1, version: 7, readerFeatures: ['schema_add_columns'], writerFeatures: [], mayWrite: true, missing: [] });
   await assert.rejects(lake.protocol(`${world.url}db/nothing`), (e) => e.code === 'absent' && e.httpStatus === 404);
   await assert.rejects(lake.protocol(`${world.url}db/prices`, { signal: AbortSignal.abort() }), (e) => e.name === 'AbortError');
   world.over.set(`${log}CURRENT`, Buffer.from('two'));
-  await assert.rejects(lake.protocol(`${world.url}db/prices`), (e) => e.code === 'corrupt');
+  await assert.rejects(lake.protocol(`${world.url}db/prices`), (e) => e.code === 'corrupt' && /CURRENT$/.test(e.key) && e.requests.length === 1);
   world.over.clear();
 });
 

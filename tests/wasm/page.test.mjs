@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { after, before, test } from 'node:test';
 import { freePort, npm, root } from './helper.mjs';
 
@@ -136,12 +138,29 @@ said().then((text) => { document.body.textContent = text; }, (e) => { document.b
   assert.deepEqual(unexpected(), []);
 });
 
+test('a bucket that compresses: its lengths are not those of the bodies, and CORS hides why', { skip }, async () => {
+  const server_ = createServer((request, response) => {
+    const file = join(work, 'lake', new URL(request.url, bucket).pathname), there = statSync(file, { throwIfNoEntry: false })?.isFile();
+    const body = there && request.method === 'GET' ? gzipSync(readFileSync(file)) : Buffer.alloc(0);
+    response.writeHead(there ? 200 : 404, { 'access-control-allow-origin': '*', 'content-length': body.length, ...(body.length && { 'content-encoding': 'gzip' }) });
+    response.end(body);
+  });
+  await new Promise((done) => server_.listen(0, '127.0.0.1', done));
+  await page.goto(`${pageUrl}?table=${encodeURIComponent(`http://127.0.0.1:${server_.address().port}/wh/iot/hourly`)}`);
+  await shown();
+  assert.match(await text('#facts'), /the head: one object/);
+  await page.goto('about:blank');
+  server_.closeAllConnections();
+  server_.close();
+});
+
 test('errors say what to do: 404, 403, CORS', { skip }, async () => {
   for (const [name, url, want] of [['404', `${bucket}wh/iot/nothing`, /absent[\s\S]*Is this the folder/], ['403', `${bucket}denied/table`, /403[\s\S]*does not let this page read/],
     ['cors', `${page.noCors}wh/iot/trucks`, /CORS/]]) {
     await page.goto(`${pageUrl}?table=${encodeURIComponent(url)}`);
     await failed();
     assert.match(await text('#error'), want);
+    assert.match(await text('#requests'), /timelake-head/); /* and what was sent is there to see */
     await accessible(name);
     await shot(`error-${name}`);
   }
