@@ -452,7 +452,7 @@ static void order_of(const char *format, const void *values, size_t width, size_
     tli_lastvalue_column c;
     struct ArrowSchema s;
     struct ArrowArray a;
-    const void *buffers[2];
+    const void *buffers[3] = {NULL, NULL, NULL}; /* gcc -O3 follows the case of texts, which have three */
     size_t i, k;
     tl_error err;
     memset(&s, 0, sizeof s);
@@ -462,7 +462,6 @@ static void order_of(const char *format, const void *values, size_t width, size_
     c.layout = tli_arrow_layout_of(c.type.id);
     c.array = &a;
     CHECK_INT(c.type.width, width);
-    buffers[0] = NULL;
     buffers[1] = values;
     a.length = (int64_t)count;
     a.n_buffers = 2;
