@@ -601,7 +601,7 @@ TLW_EXPORT(protocol_may_write) int32_t tlw_protocol_may_write(const tl_protocol 
     return (int32_t)tl_protocol_may_write(p, NULL, &tlw_fault);
 }
 
-/* Index of the first feature that writing needs and this library does not know, from `from` on; the count of them: none. */
+/* The first feature, from `from` on, that writing needs and this library does not know; the count of them: none. */
 TLW_EXPORT(protocol_missing) uint32_t tlw_protocol_missing(const tl_protocol *p, uint32_t from)
 {
     return (uint32_t)tl_features_missing(&p->writer, &tl_client_all()->writer, from);
