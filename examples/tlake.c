@@ -4,15 +4,16 @@
    decompress faster and to compress what it writes; with -DTLAKE_CURL libcurl (adapters/timelake_curl.h) for object
    stores. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* isatty, realpath, flock */
+#define _GNU_SOURCE /* isatty, realpath, mkstemp, flock */
 #endif
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _WIN32
 #include <fcntl.h>
+#include <sys/stat.h>
+#ifdef _WIN32
 #include <io.h>
 #else
 #include <unistd.h>
@@ -61,6 +62,16 @@ static void output_flush(output *o)
             o->failed = errno != 0 ? errno : EIO;
         o->size = 0;
     }
+}
+
+/* What is in the buffer and in stdio's goes out now: 1; 0: something printed before, or now, did not. */
+static int output_sent(output *o)
+{
+    output_flush(o);
+    errno = 0;
+    if (o->failed == 0 && fflush(o->file) != 0)
+        o->failed = errno != 0 ? errno : EIO;
+    return o->failed == 0;
 }
 
 /* Room for `more` bytes behind what is there, or NULL. */
@@ -332,36 +343,100 @@ static int input_read(input *in)
     return failed != 0 ? fail_errno(object_name(), failed) : EXIT_DONE;
 }
 
-/* Writes a file beside the one that is meant, then takes its place: nobody sees half of it. */
+/* Writes all of it and closes: 0, or an errno. */
+static int file_fill(int fd, const void *data, size_t size)
+{
+#ifdef _WIN32
+    FILE *f = fd < 0 ? NULL : _fdopen(fd, "wb");
+#else
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+#endif
+    int failed = 0;
+    if (f == NULL)
+        return errno;
+    errno = 0;
+    if (fwrite(data, 1, size, f) != size || fflush(f) != 0)
+        failed = errno != 0 ? errno : EIO;
+    errno = 0;
+    if (fclose(f) != 0 && failed == 0)
+        failed = errno != 0 ? errno : EIO;
+    return failed;
+}
+
+/* A new file that is nobody else's: the six Xs that its name ends in become others. */
+static int file_new(char *name, unsigned mode)
+{
+#ifdef _WIN32
+    int i, fd = -1;
+    (void)mode;
+    for (i = 0; fd < 0 && i < 1000 && (i == 0 || errno == EEXIST); i++) {
+        snprintf(name + strlen(name) - 6, 7, "%06d", i);
+        fd = _open(name, _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY, _S_IREAD | _S_IWRITE);
+    }
+    return fd;
+#else
+    int fd = mkstemp(name), failed;
+    if (fd < 0 || fchmod(fd, (mode_t)mode) == 0)
+        return fd;
+    failed = errno;
+    close(fd);
+    remove(name);
+    errno = failed;
+    return -1;
+#endif
+}
+
+/* Writes a file beside the one that is meant, which then takes its place: nobody sees half of it. 0, or an errno. */
+static int file_replace(const char *path, unsigned mode, const void *data, size_t size)
+{
+    size_t room = strlen(path) + sizeof ".tlake-tmp-XXXXXX";
+    char *beside = (char *)malloc(room);
+    int fd, failed;
+    if (beside == NULL)
+        return ENOMEM;
+    snprintf(beside, room, "%s.tlake-tmp-XXXXXX", path);
+    fd = file_new(beside, mode);
+    failed = fd < 0 ? errno : file_fill(fd, data, size);
+#ifdef _WIN32
+    if (failed == 0)
+        remove(path);
+#endif
+    if (failed == 0 && rename(beside, path) != 0)
+        failed = errno;
+    if (failed != 0 && fd >= 0)
+        remove(beside);
+    free(beside);
+    return failed;
+}
+
+/* A file appears whole or not at all, with the mode of the one before it; where a link leads there, the link stays. A
+   FIFO or a device stays too, and is written to. */
 static int file_write(const char *path, const void *data, size_t size)
 {
-    size_t length = strlen(path);
-    char *beside = (char *)malloc(length + 16);
-    FILE *f;
-    int failed = 0;
-    if (beside == NULL)
-        return fail_errno(path, ENOMEM);
-    memcpy(beside, path, length);
-    memcpy(beside + length, ".tlake-tmp", 11);
-    f = fopen(beside, "wb");
-    if (f == NULL) {
-        failed = errno;
-    } else {
-        errno = 0;
-        if (fwrite(data, 1, size, f) != size || fflush(f) != 0)
-            failed = errno != 0 ? errno : EIO;
-        if (fclose(f) != 0 && failed == 0)
-            failed = errno;
+    int failed;
 #ifdef _WIN32
-        if (failed == 0)
-            remove(path);
-#endif
-        if (failed == 0 && rename(beside, path) != 0)
-            failed = errno;
-        if (failed != 0)
-            remove(beside);
+    struct _stat st;
+    if (_stat(path, &st) == 0 && (st.st_mode & _S_IFMT) != _S_IFREG)
+        failed = file_fill(_open(path, _O_WRONLY | _O_BINARY), data, size);
+    else
+        failed = file_replace(path, 0, data, size);
+#else
+    struct stat st;
+    mode_t mask;
+    char *real;
+    failed = stat(path, &st) == 0 ? 0 : errno;
+    if (failed == ENOENT && lstat(path, &st) != 0) { /* and no link that leads nowhere */
+        mask = umask(0);
+        (void)umask(mask);
+        failed = file_replace(path, 0666 & ~(unsigned)mask, data, size);
+    } else if (failed == 0 && !S_ISREG(st.st_mode)) {
+        failed = file_fill(open(path, O_WRONLY), data, size);
+    } else if (failed == 0) {
+        real = realpath(path, NULL);
+        failed = real == NULL ? errno : file_replace(real, (unsigned)st.st_mode & 0777, data, size);
+        free(real);
     }
-    free(beside);
+#endif
     return failed != 0 ? fail_errno(path, failed) : EXIT_DONE;
 }
 
@@ -1623,7 +1698,8 @@ static const char help_head[] =
     "                    [days, milliseconds] or months; maps as arrays of [key, value]; columns with a\n"
     "                    dictionary as their values.\n"
     "  --recode CODEC    writes the head anew with codec arrow or json\n"
-    "  --out F           to this file (-: standard output); it appears whole or not at all\n";
+    "  --out F           to this file (-: standard output); it appears whole or not at all. Where F is no file but a\n"
+    "                    FIFO or a device it is written to; of a symbolic link the file is meant\n";
 
 static const char help_tables[] =
     "usage: tlake open URL [--no-head] [--version N] [-o key=value]... [--trace] [--json]\n"
@@ -1887,11 +1963,24 @@ static int is_terminal(void)
 #endif
 }
 
+/* A standard descriptor that is closed must not become that of a file or a socket, which would get what is printed:
+   something stands there that can only be read (and only be written, for standard input). */
+static void keep_standard(void)
+{
+#ifndef _WIN32
+    int fd;
+    for (fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
+            exit(EXIT_FAILED);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     output standard;
     const char *no_color = getenv("NO_COLOR");
     int code;
+    keep_standard();
     memset(&standard, 0, sizeof standard);
     standard.file = stdout;
     out = &standard;
@@ -1904,11 +1993,7 @@ int main(int argc, char **argv)
     colour = !arguments.json && (no_color == NULL || no_color[0] == 0) && is_terminal();
     if (code < 0)
         code = run();
-    output_flush(&standard);
-    errno = 0;
-    if (standard.failed == 0 && fflush(stdout) != 0)
-        standard.failed = errno != 0 ? errno : EIO;
-    if (standard.failed != 0) {
+    if (!output_sent(&standard)) {
         fprintf(stderr, "tlake: standard output: %s (io)\n", strerror(standard.failed));
         code = code == EXIT_DONE ? EXIT_FAILED : code;
     }

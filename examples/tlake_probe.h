@@ -267,8 +267,6 @@ static void print_newest(const probe_world *w, const tl_probe_call *call)
         puts_("\n");
     } else
         puts_("nothing there yet\n");
-    output_flush(out);
-    (void)fflush(stdout);
 }
 
 /* Reads once; with --every or --count again and again, and prints what is new. */
@@ -295,7 +293,8 @@ static int command_probe(void)
             print_newest(&w, &call);
         }
         (void)tl_op_end(&call.op);
-        if ((arguments.every == NULL && arguments.count == 0) || (arguments.count != 0 && lines >= arguments.count))
+        if (!output_sent(out) || (arguments.every == NULL && arguments.count == 0)
+            || (arguments.count != 0 && lines >= arguments.count))
             break;
         if (code == EXIT_DONE)
             tl_fs_pause_until(tl_fs_now() + every);

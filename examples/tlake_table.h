@@ -872,9 +872,7 @@ static int command_watch(void)
         }
         seen = newest;
         (void)tl_op_end(&load.op);
-        output_flush(out);
-        (void)fflush(stdout);
-        if (code != EXIT_DONE || left == 0)
+        if (!output_sent(out) || code != EXIT_DONE || left == 0)
             break;
         tl_fs_pause_until(tl_fs_now() + every);
     }

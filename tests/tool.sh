@@ -41,6 +41,27 @@ empty() {
     if [ -s "$work/$1" ]; then bad "$what: $1 has '$(head -c 300 "$work/$1")'"; else ok; fi
 }
 
+# unsaid ARGUMENTS...: what cannot be printed, on a full disk and where standard output is closed, ends with exit code 1
+unsaid() {
+    if [ -w /dev/full ]; then
+        what="tlake $* >/dev/full"
+        "$tlake" "$@" >/dev/full 2>"$work/err" </dev/null &
+        ends $!; says err 'standard output: No space left on device (io)'
+    fi
+    what="tlake $* >&-"
+    "$tlake" "$@" >&- 2>"$work/err" </dev/null &
+    ends $!; says err 'standard output: Bad file descriptor (io)'
+}
+# ends PID: with exit code 1, and soon
+ends() {
+    (sleep 20; kill "$1") >"$work/killed" 2>&1 &
+    killer=$!
+    wait "$1"
+    got=$?
+    kill $killer 2>/dev/null
+    if [ $got -eq 1 ]; then ok; else bad "$what: exit code $got, not 1"; fi
+}
+
 # ---- help, version, wrong usage ----
 run 0 --help; says out 'usage: tlake'; empty err
 run 0 head --help; says out 'tlake head FILE'; says out 'timestamp[us, tz=UTC]'
@@ -132,6 +153,40 @@ fi
 printf old >"$work/kept"
 run 1 head "$work/bad" --recode json --out "$work/kept"
 if [ "$(cat "$work/kept")" = old ]; then ok; else bad 'a failed recode touched its output'; fi
+mkdir -p "$work/out.d" "$work/linked.d"
+run 1 head "$heads/zoo.arrow.head" --recode json --out "$work/out.d"; says err "$work/out.d: "
+run 0 head "$heads/zoo.arrow.head" --recode json --out "$work/want"
+if mkfifo "$work/fifo" 2>"$work/err"; then # what is no file stays what it is
+    cat "$work/fifo" >"$work/got" &
+    run 0 head "$heads/zoo.arrow.head" --recode json --out "$work/fifo"
+    if [ -p "$work/fifo" ]; then wait; same "$work/got" "$work/want"; else bad "$what: replaced a FIFO"; kill $!; fi
+else
+    echo 'skipped: tool: a FIFO: none can be made here'
+fi
+if ln -s ../linked.d/file "$work/out.d/link" 2>"$work/err"; then # a link stays, its file is another
+    run 5 head "$heads/zoo.arrow.head" --recode json --out "$work/out.d/link"
+    if [ -e "$work/linked.d/file" ]; then bad "$what: wrote through a link to nothing"; else ok; fi
+    printf old >"$work/linked.d/file"
+    run 0 head "$heads/zoo.arrow.head" --recode json --out "$work/out.d/link"
+    if [ -L "$work/out.d/link" ]; then ok; else bad "$what: replaced a link"; fi
+    same "$work/linked.d/file" "$work/want"
+    printf old >"$work/victim"; ln -s victim "$work/planted.tlake-tmp" # a name that can be foreseen is a trap
+    run 0 head "$heads/zoo.arrow.head" --recode json --out "$work/planted"
+    if [ "$(cat "$work/victim")" = old ]; then ok; else bad "$what: wrote where a planted link led"; fi
+    same "$work/planted" "$work/want"
+    rm "$work/planted.tlake-tmp"
+    (umask 027; "$tlake" head "$heads/zoo.arrow.head" --recode json --out "$work/mode" >"$work/out")
+    printf %s "$(ls -l "$work/mode" | cut -c 1-10)" >"$work/out"; what='the mode of a new file'; is out '-rw-r-----'
+    chmod 604 "$work/mode"
+    run 0 head "$heads/zoo.arrow.head" --recode json --out "$work/mode"
+    printf %s "$(ls -l "$work/mode" | cut -c 1-10)" >"$work/out"; what='the mode of a file before'; is out '-rw----r--'
+else
+    echo 'skipped: tool: links: none can be made here'
+fi
+what='a file that cannot be written'
+(trap '' XFSZ; ulimit -f 0; "$tlake" head "$heads/zoo.arrow.head" --recode json --out "$work/kept" 2>&1) | cat >"$work/out"
+says out "$work/kept: File too large (io)"
+if [ "$(cat "$work/kept")" = old ]; then ok; else bad 'a failed write touched its output'; fi
 if [ -z "$(find "$work" -name '*tlake-tmp*')" ]; then ok; else bad 'a temporary file is left'; fi
 
 # ---- dump ----
@@ -266,6 +321,10 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 0 append --help; says out 'tlake append URL FILE'
     run 2 watch $trucks -o "$root" --every soon; says err 'not a duration'
     probed=$here/data/sequenced/db/gc_boundary/db
+    unsaid watch $trucks -o "$root" --count 1
+    unsaid watch $trucks -o "$root" --count 2 --every 1ms # there is no second one: it goes on unless it notices
+    unsaid probe "$probed/manifest"
+    unsaid probe "$probed/manifest" --every 1ms
     run 0 probe "$probed/manifest"; says out '24, '; says out 'by 3 requests'
     run 0 probe "$probed/manifest" --json; says out '{"latest":24,"bytes":'; says out '"probe.hit":0'
     run 0 probe "$probed/manifest" --every 1ms --count 1 --suffix .manifest; says out '24, '
