@@ -676,6 +676,7 @@ TL_API tl_status tl_fs_run(const tl_fs *fs, tl_op *op)
     tl_fs_answer answer;
     tl_fs_folder folder;
     folder.fd = -1;
+    folder.round = 0;
     folder.size = 0;
     for (;;) {
         switch (tl_step(op, tl_fs_now(), &request)) {
