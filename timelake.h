@@ -26184,12 +26184,14 @@ enum { TLI_PARQUETREAD_STORED, TLI_PARQUETREAD_SNAPPY, TLI_PARQUETREAD_ZSTD = 6 
 enum { TLI_PARQUETREAD_PLAIN, TLI_PARQUETREAD_OLD_DICTIONARY = 2, TLI_PARQUETREAD_RLE, TLI_PARQUETREAD_DICTIONARY = 8 };
 
 #define TLI_PARQUETREAD_SIZE "a page of a Parquet file has another size than it says"
-#define TLI_PARQUETREAD_PAGE ((int64_t)64 << 20) /* bytes of a page that may compress to nothing */
+#define TLI_PARQUETREAD_SPARE ((int64_t)64 << 20) /* bytes of a file that may compress to nothing */
 
 typedef struct tli_parquetread {
     tli_store *store, *scratch;
     const uint8_t *bytes;
     size_t size; /* of the file, without its footer */
+    uint64_t unread; /* bytes that no column has claimed: each is read once */
+    int64_t spare;
     const tl_compression *compression;
     tli_thrift t;
     tli_parquet_element *columns;
@@ -26326,7 +26328,8 @@ TLI_FN tl_status tli_parquetread_header(tli_parquetread *r, tli_thrift *t, tli_p
         || p->plain > INT32_MAX || p->values < 0 || p->levels < 0 || p->repeats != 0
         || p->levels > TLI_MIN(p->plain, p->stored))
         return tli_parquetread_bad(r, "a page of a Parquet file is malformed");
-    if (p->plain / 1024 > p->stored + TLI_PARQUETREAD_PAGE / 1024)
+    r->spare -= p->plain > p->stored * 1024 ? p->plain - p->stored * 1024 : 0;
+    if (r->spare < 0)
         return tli_err(r->err, TL_LIMIT, "a page of a Parquet file is too large", TL_NO_POSITION);
     return TL_OK;
 }
@@ -26514,6 +26517,9 @@ TLI_FN tl_status tli_parquetread_pages(tli_parquetread *r, uint32_t column, tli_
         return tli_parquetread_cannot(r, "a Parquet file in a compression that is not read");
     if (first < 4 || c->size < 0 || (uint64_t)first > r->size || (uint64_t)c->size > r->size - (uint64_t)first)
         return tli_parquetread_bad(r, "a column of a Parquet file lies outside of it");
+    if ((uint64_t)c->size > r->unread)
+        return tli_parquetread_bad(r, "columns of a Parquet file lie over one another");
+    r->unread -= (uint64_t)c->size;
     t.at = r->bytes + first;
     t.end = t.at + c->size;
     t.bad = NULL;
@@ -26831,6 +26837,8 @@ TLI_FN tl_status tli_parquetread_rows(tli_store *store, tli_store *scratch, cons
     if (footer > size - 12)
         return tli_parquetread_bad(&r, "the footer of a Parquet file is longer than the file");
     r.size = size - 8 - footer;
+    r.unread = r.size;
+    r.spare = TLI_PARQUETREAD_SPARE;
     r.t.at = r.bytes + r.size;
     r.t.end = end - 8;
     st = tli_parquetread_footer(&r, limits, schema);
@@ -35892,7 +35900,7 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
 #undef TLI_PARQUET_DEPTH
 #undef TLI_PARQUET_NO_ID
 #undef TLI_PARQUETREAD_SIZE
-#undef TLI_PARQUETREAD_PAGE
+#undef TLI_PARQUETREAD_SPARE
 #undef TLI_COMMITPLAN_MANIFESTS
 #undef TLI_COMMITPLAN_BATCH
 #undef TLI_COMMITPLAN_INDEX

@@ -322,7 +322,123 @@ static void out_of_memory(void)
     known_close(&k);
 }
 
+/* ---- columns where they should not be ---- */
+
+/* A page of one int32, of which it says `plain` bytes; beyond four, runs of zeros in a zstd frame. */
+static void put_page(tli_thriftwrite *w, uint32_t plain)
+{
+    const uint32_t run = 128u << 10, runs = plain <= 4 ? 0 : (plain + run - 1) / run;
+    const uint8_t begin[5] = {0x28, 0xb5, 0x2f, 0xfd, 0xa0};
+    uint8_t four[4];
+    uint32_t i;
+    tli_thriftwrite_open(w);
+    tli_thriftwrite_i32(w, 1, 0);
+    tli_thriftwrite_i32(w, 2, (int32_t)plain);
+    tli_thriftwrite_i32(w, 3, runs == 0 ? 4 : 9 + 4 * (int32_t)runs);
+    tli_thriftwrite_struct(w, 5);
+    tli_thriftwrite_i32(w, 1, 1);
+    tli_thriftwrite_i32(w, 2, 0);
+    tli_thriftwrite_close(w);
+    tli_thriftwrite_close(w);
+    if (runs > 0)
+        tli_thriftwrite_raw(w, begin, 5);
+    tli_bits_put_le32(four, runs > 0 ? plain : 7);
+    tli_thriftwrite_raw(w, four, 4);
+    for (i = 0; i < runs; i++) {
+        tli_bits_put_le32(four, (i + 1 == runs) | 2u | run << 3);
+        four[3] = 0;
+        tli_thriftwrite_raw(w, four, 4);
+    }
+}
+
+static void put_element(tli_thriftwrite *w, const char *name, int32_t children)
+{
+    tli_thriftwrite_open(w);
+    if (children == 0) {
+        tli_thriftwrite_i32(w, 1, 1);
+        tli_thriftwrite_i32(w, 3, 0);
+    }
+    tli_thriftwrite_text(w, 4, tl_text(name));
+    if (children != 0)
+        tli_thriftwrite_i32(w, 5, children);
+    tli_thriftwrite_close(w);
+}
+
+/* Row groups of a row, each with a page of its own, or all with the one. */
+static tl_status read_groups(uint32_t groups, int same, uint32_t plain, tl_error *err)
+{
+    static const tl_compression none = {NULL, NULL, NULL, NULL};
+    tl_limits limits = tl_limits_resolve(NULL);
+    tli_store *store = tli_mem_store_new(NULL, limits.decoded_bytes, NULL, 0, NULL, NULL, err);
+    struct ArrowSchema *schema;
+    struct ArrowArray *rows = NULL;
+    tl_buffer out;
+    tli_thriftwrite w;
+    size_t ends[8], footer;
+    uint8_t four[4];
+    uint32_t i;
+    tl_status st;
+    memset(&out, 0, sizeof out);
+    memset(&w, 0, sizeof w);
+    w.out = &out;
+    w.err = err;
+    tli_thriftwrite_raw(&w, "PAR1", 4);
+    for (i = 0, ends[0] = 4; i < groups; i++) {
+        if (i == 0 || !same)
+            put_page(&w, plain);
+        ends[i + 1] = out.size;
+    }
+    footer = out.size;
+    tli_thriftwrite_open(&w);
+    tli_thriftwrite_i32(&w, 1, 1);
+    tli_thriftwrite_list(&w, 2, TLI_THRIFT_STRUCT, 2);
+    put_element(&w, "root", 1);
+    put_element(&w, "a", 0);
+    tli_thriftwrite_i64(&w, 3, groups);
+    tli_thriftwrite_list(&w, 4, TLI_THRIFT_STRUCT, groups);
+    for (i = 0; i < groups; i++) {
+        size_t from = same ? 4 : ends[i], to = same ? ends[1] : ends[i + 1];
+        tli_thriftwrite_open(&w);
+        tli_thriftwrite_list(&w, 1, TLI_THRIFT_STRUCT, 1);
+        tli_thriftwrite_open(&w);
+        tli_thriftwrite_struct(&w, 3);
+        tli_thriftwrite_i32(&w, 4, plain > 4 ? TLI_PARQUETREAD_ZSTD : TLI_PARQUETREAD_STORED);
+        tli_thriftwrite_i64(&w, 5, 1);
+        tli_thriftwrite_i64(&w, 7, to - from);
+        tli_thriftwrite_i64(&w, 9, from);
+        tli_thriftwrite_close(&w);
+        tli_thriftwrite_close(&w);
+        tli_thriftwrite_i64(&w, 3, 1);
+        tli_thriftwrite_close(&w);
+    }
+    tli_thriftwrite_close(&w);
+    tli_bits_put_le32(four, (uint32_t)(out.size - footer));
+    tli_thriftwrite_raw(&w, four, 4);
+    tli_thriftwrite_raw(&w, "PAR1", 4);
+    CHECK(w.status == TL_OK && w.depth == 0);
+    st = tli_parquetread_rows(store, store, out.data, out.size, &none, &limits, &schema, &rows, err);
+    if (st == TL_OK) {
+        CHECK_INT(rows->length, groups);
+        CHECK_INT(((const int32_t *)rows->children[0]->buffers[1])[groups - 1], plain > 4 ? 0 : 7);
+    }
+    tli_mem_store_drop(store);
+    tl_buffer_free(&out);
+    return st;
+}
+
+/* Each byte of a file is read once: no small file takes long, or much memory. */
+static void each_byte_once(void)
+{
+    tl_error err;
+    CHECK_STATUS(read_groups(1, 1, 4, &err), TL_OK, &err);
+    CHECK_STATUS(read_groups(2, 0, 4, &err), TL_OK, &err);
+    CHECK_STATUS(read_groups(2, 1, 4, &err), TL_CORRUPT, &err);
+    CHECK(strstr(err.text, "over one another") != NULL);
+    CHECK_STATUS(read_groups(1, 1, 40u << 20, &err), TL_OK, &err);
+    CHECK_STATUS(read_groups(2, 0, 40u << 20, &err), TL_LIMIT, &err);
+}
+
 static const tl_test_case cases[] = {
-    TL_TEST(index_files), TL_TEST(every_type), TL_TEST(damaged), TL_TEST(out_of_memory),
+    TL_TEST(index_files), TL_TEST(every_type), TL_TEST(damaged), TL_TEST(out_of_memory), TL_TEST(each_byte_once),
 };
 TL_TEST_MAIN(cases)
