@@ -41,14 +41,14 @@
      >>rand       code  numbers and names that hang on the caller's seed
      >>json       both  strict JSON (RFC 8259)
      >>zstd       both  frames of RFC 8878
-     >>lz4        code  
+     >>lz4        code  LZ4 frames, decoded straight into the caller's memory, which is the window too
      >>inflate    code  raw DEFLATE streams of RFC 1951, without a zlib or gzip wrapper
      >>snappy     code  raw Snappy blocks (google/snappy, format_description.txt)
      >>flatbuf    code  reading FlatBuffers that nobody vouches for, and writing them back to front (Arrow's metadata)
      >>arrow      both  the Arrow C Data Interface, types, and arrays
      >>value      both  the text of single values, exact
      >>build      code  arrays of exactly the size of what goes in, made in two passes
-     >>ipc        code  Arrow IPC streams (arrow.apache.org, "Columnar format"
+     >>ipc        code  Arrow IPC streams, of "Columnar format" (arrow.apache.org), Message.fbs and Schema.fbs
      >>ipcvalue   code  the values of Arrow streams
      >>ipcdict    code  columns of Arrow streams
      >>ipcwrite   code  writing Arrow IPC streams
@@ -91,7 +91,7 @@
      >>tslog      both  the log of a timeseries table
      >>tsplan     both  what a commit of a timeseries table will say
      >>op         both  operations
-     >>probe      both  the newest object of a numbered sequence, for the price of one GET when nothing changed
+     >>probe      both  the newest object of a numbered sequence, at one or two small requests while nothing changes
      >>lake       both  what a process knows
      >>load       both  opening a table
      >>log        both  timeseries tables on a store
@@ -176,6 +176,8 @@
      3x  bytes that are not what they claim: this object will never be read
      4x  valid, but not known here: another codec, another layout, a form that this library does not read
      5x  not there
+     6x  the store failed, the caller gave up, or too many rounds: the same may work later
+     7x  another writer was there, or nobody knows: of commits
 
    For a reader of a table each of 2x to 5x means the same: no head, take the metadata chain. A function that failed has
    changed nothing that its comment does not name.
@@ -2004,7 +2006,7 @@ typedef struct tl_request {
     const tl_span *body; /* of a put: body_count pieces one after another, body_size bytes in all */
     size_t body_count;
     uint64_t body_size;
-    uint32_t max_keys;
+    uint32_t max_keys; /* of a list: answer no more; 0: as many as a page of the store has */
     uint32_t round; /* 1 + the latest round it had to wait for; requests of one round may run together */
     tl_span page;   /* of a list: where to go on, as a completion's next_page said; absent: the first page */
     int64_t until;
@@ -2164,7 +2166,7 @@ TL_API const char *tl_outcome_text(tl_outcome outcome);
 TL_API const char *tl_request_text(tl_request_kind kind);
 #endif /* TIMELAKE_NO_LAKE, TIMELAKE_NO_PROBE and TIMELAKE_NO_LOG */
 
-/* >>probe: the newest object of a numbered sequence, for the price of one GET when nothing changed. Protocol: SlateDB's
+/* >>probe: the newest object of a numbered sequence, at one or two small requests while nothing changes. Protocol: SlateDB's
    RFC-0026 (boundary objects) and RFC-0032 (cached probing).
 
    Objects <root><directory>/<id, zero padded>.<suffix>, ids 1, 2, 3, ..., are created once, never changed, and deleted
@@ -2201,7 +2203,7 @@ TL_API const tl_layout *tl_slatedb_compactions(void);
 
 /* Counts of one or more probes; the names are those of tl_probe_counters_text. */
 typedef struct tl_probe_counters {
-    uint64_t latest_hits, latest_misses;          /* latest reads that began warm, and cold */
+    uint64_t latest_hits, latest_misses;          /* attempts of latest reads that began warm, cold */
     uint64_t probe_hits, probe_misses, probe_errors;
     uint64_t advances_read, advances_write;       /* the cache moved on */
     uint64_t dropped_boundary, dropped_advance, dropped_delete, dropped_empty_list;
@@ -2551,7 +2553,7 @@ TL_API tl_status tl_log_resolve(tl_log_call *call);
    START      none -> the batch id is in already: DONE (duplicate). Else LIST if the base's manifest list is not known,
               nor the rows of its last-value index that are needed, MANIFESTS if some must be rewritten, else UPLOAD.
               Of a creation: HINT
-   HINT       get the hint -> there is one: FAILED, TL_EXISTS. None: PUT
+   HINT       stat the hint -> there is one: FAILED, TL_EXISTS. None: PUT
    LIST       get the manifest list and the index file -> MANIFESTS or UPLOAD. No list: the base has expired: PAUSE
    MANIFESTS  get those to be rewritten or merged -> UPLOAD. Gone: PAUSE
    UPLOAD     put data files (once), manifests, their list, the index + stat vN -> all there: PUT. vN gone: PAUSE. A
@@ -10201,7 +10203,7 @@ TLI_FN tl_status tli_build_finish(tli_build_tree *b, struct ArrowArray **array, 
     return TL_OK;
 }
 
-/* >>ipc: Arrow IPC streams (arrow.apache.org, "Columnar format"; Message.fbs, Schema.fbs). */
+/* >>ipc: Arrow IPC streams, of "Columnar format" (arrow.apache.org), Message.fbs and Schema.fbs. */
 #ifndef TIMELAKE_NO_HEAD_ARROW
 #define TLI_IPC_LIST_TYPE(id) ((id) == TL_TYPE_LIST || (id) == TL_TYPE_LARGE_LIST || (id) == TL_TYPE_MAP)
 #define TLI_IPC_VIEW_TYPE(id) ((id) == TL_TYPE_UTF8_VIEW || (id) == TL_TYPE_BINARY_VIEW)
@@ -27212,7 +27214,8 @@ TLI_FN tl_status tli_commitplan_check_properties(tli_commitplan *p)
     if ((c->newest != NULL && c->kind != TL_CHANGE_APPEND && c->kind != TL_CHANGE_INDEX)
         || (c->cutoff != NULL && c->kind != TL_CHANGE_DELETE))
         return tli_commitplan_refuse(p, TL_MISUSE, "newest rows, or a cutoff, of a change that takes none");
-    if (c->batch_id.data != NULL && (c->kind != TL_CHANGE_APPEND || !tli_commitplan_is_text(c->batch_id)))
+    if (c->batch_id.data != NULL
+        && (c->kind != TL_CHANGE_APPEND || c->batch_id.size == 0 || !tli_commitplan_is_text(c->batch_id)))
         return tli_commitplan_refuse(p, TL_MISUSE, "a batch id of something that is no append, or that is no text");
     return TL_OK;
 }
@@ -32938,16 +32941,30 @@ typedef struct tli_probe_line {
     size_t offset;     /* in tl_probe_counters */
 } tli_probe_line;
 
+/* The value of a label, as Prometheus escapes it. */
+TLI_FN tl_status tli_probe_label(tl_buffer *out, tl_span text, tl_error *err)
+{
+    size_t i;
+    tl_status st = TL_OK;
+    for (i = 0; i < text.size && st == TL_OK; i++) {
+        char c = text.data[i], pair[2] = {'\\', 'n'};
+        size_t special = c == '"' || c == '\\' || c == '\n';
+        if (c != '\n')
+            pair[1] = c;
+        st = tli_mem_append(out, pair + 1 - special, 1 + special, err);
+    }
+    return st;
+}
+
 TLI_FN tl_status tli_probe_print(tl_buffer *out, const char *const *texts, size_t count, tl_span resource,
                                  uint64_t value, tl_error *err)
 {
     char digits[24];
     size_t n = tli_number_u64(digits, value), i;
     tl_status st = TL_OK;
-    for (i = 0; i < count && st == TL_OK; i++) {
-        tl_span text = texts[i] == NULL ? resource : tl_text(texts[i]); /* NULL: the resource's place */
-        st = tli_mem_append(out, text.data, text.size, err);
-    }
+    for (i = 0; i < count && st == TL_OK; i++) /* NULL: the resource's place */
+        st = texts[i] == NULL ? tli_probe_label(out, resource, err)
+                              : tli_mem_append(out, texts[i], tl_text(texts[i]).size, err);
     if (st == TL_OK)
         st = tli_mem_append(out, digits, n, err);
     return st == TL_OK ? tli_mem_append(out, "\n", 1, err) : st;
@@ -33746,6 +33763,8 @@ TLI_FN int tli_load_climbed(tl_load *load)
     if (next < 0)
         return tli_load_bad(load, 1);
     if (next) { /* even if v<n> is gone or broken: it is not what is wanted */
+        if (tli_op_answer(&load->op, 0)->outcome == TL_OUTCOME_NOT_FOUND)
+            load->climbs += TLI_LOAD_CLIMBS / 32; /* it was there a moment ago: that does not go on for long */
         tli_op_clear(&load->op);
         return tli_load_chain(load, load->version + 1);
     }
@@ -35539,7 +35558,9 @@ TLI_FN void tli_commit_open(tl_commit *c, tl_lake *lake, tl_table *base, tl_span
 
 TL_API void tl_commit_begin(tl_commit *commit, tl_lake *lake, tl_table *base, const tl_change *change)
 {
-    tli_commit_open(commit, lake, base, base->location, change);
+    tli_commit_open(commit, lake, base, base != NULL ? base->location : tl_text(""), change);
+    if (base == NULL)
+        tli_op_fail(&commit->op, TL_MISUSE, "no table to commit to: none was there, or its load failed", TL_NO_POSITION);
 }
 
 TL_API void tl_commit_create(tl_commit *commit, tl_lake *lake, tl_span location, const tl_change *change)
@@ -35747,7 +35768,8 @@ TLI_FN void tli_publish_end(tl_op *op)
         tli_grow_body_end(p->body);
     tli_mem_delete(a, p->body, sizeof *p->body);
     tli_mem_delete(a, p->etag, p->etag_size);
-    tli_mem_delete(a, p->keys, 2 * (p->table->location.size + TLI_KEYS_ROOM));
+    if (p->table != NULL)
+        tli_mem_delete(a, p->keys, 2 * (p->table->location.size + TLI_KEYS_ROOM));
     tl_table_drop(p->table);
     p->keys = p->etag = NULL;
     p->body = NULL;
@@ -35767,6 +35789,10 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
     TLI_FILL(publish, 0, sizeof *publish);
     tli_op_begin(&publish->op, &machine, &lake->options.op);
     publish->lake = lake;
+    if (table == NULL) {
+        tli_op_fail(&publish->op, TL_MISUSE, "no table to publish: its load or commit failed", TL_NO_POSITION);
+        return;
+    }
     publish->table = tl_table_keep(table);
     publish->keys = (char *)tli_mem_new(&lake->options.op.allocator, 2 * (table->location.size + TLI_KEYS_ROOM));
     if (publish->keys == NULL)

@@ -1,6 +1,7 @@
 /* timelake_curl.h - requests over HTTP(S) with libcurl 7.66 or later: S3 and its relatives, Azure, GCS, plain HTTPS.
 
-   Include timelake.h and timelake_http.h first; define TIMELAKE_CURL_IMPLEMENTATION in one file; link with -lcurl.
+   Include timelake.h and timelake_http.h first; define TIMELAKE_CURL_IMPLEMENTATION in one file, under -std=c99
+   or c11 with _GNU_SOURCE before the first #include; link with -lcurl.
 
        tl_http_store store;                                  // who we are: timelake_http.h
        tl_curl *curl;
@@ -95,6 +96,9 @@ TL_API int64_t tl_curl_now(void);
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#ifndef CLOCK_REALTIME
+#error "timelake_curl.h needs POSIX 2008: under -std=c99 or c11 define _GNU_SOURCE before the first #include"
+#endif
 
 #define TL_CURL_HEAD 65536  /* most header bytes of an answer */
 #define TL_CURL_IDS 256     /* answers that are remembered */

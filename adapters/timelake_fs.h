@@ -1,7 +1,8 @@
 /* timelake_fs.h - a folder as an object store.
 
-   Include timelake.h first; define TIMELAKE_FS_IMPLEMENTATION in one file (POSIX: Linux, macOS, BSD; link with
-   -pthread for the pool). Public API of timelake.h only.
+   Include timelake.h first; define TIMELAKE_FS_IMPLEMENTATION in one file (POSIX: Linux, macOS, BSD; under
+   -std=c99 or c11 with _GNU_SOURCE defined before the first #include; link with -pthread for the pool). Public API of
+   timelake.h only.
 
        tl_fs fs;
        tl_fs_open(&fs, NULL);
@@ -93,6 +94,9 @@ TL_API void tl_fs_pool_close(tl_fs_pool *pool);
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
+#ifndef O_CLOEXEC
+#error "timelake_fs.h needs POSIX 2008: under -std=c99 or c11 define _GNU_SOURCE before the first #include"
+#endif
 
 #define TL_FS_PATH 4096
 #define TL_FS_HIDDEN ".timelake"

@@ -2,7 +2,7 @@
    timelake_fs.h on libuv's threads, sleeps by its timers.
 
    Include timelake.h, then timelake_fs.h, timelake_http.h and timelake_curl.h first; define TIMELAKE_UV_IMPLEMENTATION
-   in one file; link with -luv -lcurl -lpthread.
+   in one file, under -std=c99 or c11 with _GNU_SOURCE before the first #include; link with -luv -lcurl -lpthread.
 
        tl_uv *uv = tl_uv_open(loop, curl, &fs);              // curl or fs may be NULL
        tl_load_begin(&load, &lake, url, NULL);
@@ -14,6 +14,10 @@
    these functions be called. libuv has four threads for files unless UV_THREADPOOL_SIZE says more. */
 #ifndef TIMELAKE_UV_H
 #define TIMELAKE_UV_H
+#include <time.h>
+#ifndef CLOCK_REALTIME
+#error "libuv needs POSIX 2008: under -std=c99 or c11 define _GNU_SOURCE before the first #include"
+#endif
 #include <uv.h>
 
 typedef struct tl_uv tl_uv;

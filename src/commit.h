@@ -4,7 +4,7 @@
    START      none -> the batch id is in already: DONE (duplicate). Else LIST if the base's manifest list is not known,
               nor the rows of its last-value index that are needed, MANIFESTS if some must be rewritten, else UPLOAD.
               Of a creation: HINT
-   HINT       get the hint -> there is one: FAILED, TL_EXISTS. None: PUT
+   HINT       stat the hint -> there is one: FAILED, TL_EXISTS. None: PUT
    LIST       get the manifest list and the index file -> MANIFESTS or UPLOAD. No list: the base has expired: PAUSE
    MANIFESTS  get those to be rewritten or merged -> UPLOAD. Gone: PAUSE
    UPLOAD     put data files (once), manifests, their list, the index + stat vN -> all there: PUT. vN gone: PAUSE. A

@@ -147,7 +147,8 @@ TLI_FN tl_status tli_commitplan_check_properties(tli_commitplan *p)
     if ((c->newest != NULL && c->kind != TL_CHANGE_APPEND && c->kind != TL_CHANGE_INDEX)
         || (c->cutoff != NULL && c->kind != TL_CHANGE_DELETE))
         return tli_commitplan_refuse(p, TL_MISUSE, "newest rows, or a cutoff, of a change that takes none");
-    if (c->batch_id.data != NULL && (c->kind != TL_CHANGE_APPEND || !tli_commitplan_is_text(c->batch_id)))
+    if (c->batch_id.data != NULL
+        && (c->kind != TL_CHANGE_APPEND || c->batch_id.size == 0 || !tli_commitplan_is_text(c->batch_id)))
         return tli_commitplan_refuse(p, TL_MISUSE, "a batch id of something that is no append, or that is no text");
     return TL_OK;
 }

@@ -1,4 +1,4 @@
-/* >>ipc: Arrow IPC streams (arrow.apache.org, "Columnar format"; Message.fbs, Schema.fbs). */
+/* >>ipc: Arrow IPC streams, of "Columnar format" (arrow.apache.org), Message.fbs and Schema.fbs. */
 #ifndef TIMELAKE_NO_HEAD_ARROW
 #define TLI_IPC_LIST_TYPE(id) ((id) == TL_TYPE_LIST || (id) == TL_TYPE_LARGE_LIST || (id) == TL_TYPE_MAP)
 #define TLI_IPC_VIEW_TYPE(id) ((id) == TL_TYPE_UTF8_VIEW || (id) == TL_TYPE_BINARY_VIEW)

@@ -484,6 +484,8 @@ TLI_FN int tli_load_climbed(tl_load *load)
     if (next < 0)
         return tli_load_bad(load, 1);
     if (next) { /* even if v<n> is gone or broken: it is not what is wanted */
+        if (tli_op_answer(&load->op, 0)->outcome == TL_OUTCOME_NOT_FOUND)
+            load->climbs += TLI_LOAD_CLIMBS / 32; /* it was there a moment ago: that does not go on for long */
         tli_op_clear(&load->op);
         return tli_load_chain(load, load->version + 1);
     }

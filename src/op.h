@@ -61,7 +61,7 @@ typedef struct tl_request {
     const tl_span *body; /* of a put: body_count pieces one after another, body_size bytes in all */
     size_t body_count;
     uint64_t body_size;
-    uint32_t max_keys;
+    uint32_t max_keys; /* of a list: answer no more; 0: as many as a page of the store has */
     uint32_t round; /* 1 + the latest round it had to wait for; requests of one round may run together */
     tl_span page;   /* of a list: where to go on, as a completion's next_page said; absent: the first page */
     int64_t until;

@@ -854,16 +854,30 @@ typedef struct tli_probe_line {
     size_t offset;     /* in tl_probe_counters */
 } tli_probe_line;
 
+/* The value of a label, as Prometheus escapes it. */
+TLI_FN tl_status tli_probe_label(tl_buffer *out, tl_span text, tl_error *err)
+{
+    size_t i;
+    tl_status st = TL_OK;
+    for (i = 0; i < text.size && st == TL_OK; i++) {
+        char c = text.data[i], pair[2] = {'\\', 'n'};
+        size_t special = c == '"' || c == '\\' || c == '\n';
+        if (c != '\n')
+            pair[1] = c;
+        st = tli_mem_append(out, pair + 1 - special, 1 + special, err);
+    }
+    return st;
+}
+
 TLI_FN tl_status tli_probe_print(tl_buffer *out, const char *const *texts, size_t count, tl_span resource,
                                  uint64_t value, tl_error *err)
 {
     char digits[24];
     size_t n = tli_number_u64(digits, value), i;
     tl_status st = TL_OK;
-    for (i = 0; i < count && st == TL_OK; i++) {
-        tl_span text = texts[i] == NULL ? resource : tl_text(texts[i]); /* NULL: the resource's place */
-        st = tli_mem_append(out, text.data, text.size, err);
-    }
+    for (i = 0; i < count && st == TL_OK; i++) /* NULL: the resource's place */
+        st = texts[i] == NULL ? tli_probe_label(out, resource, err)
+                              : tli_mem_append(out, texts[i], tl_text(texts[i]).size, err);
     if (st == TL_OK)
         st = tli_mem_append(out, digits, n, err);
     return st == TL_OK ? tli_mem_append(out, "\n", 1, err) : st;

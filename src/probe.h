@@ -1,4 +1,4 @@
-/* >>probe: the newest object of a numbered sequence, for the price of one GET when nothing changed. Protocol: SlateDB's
+/* >>probe: the newest object of a numbered sequence, at one or two small requests while nothing changes. Protocol: SlateDB's
    RFC-0026 (boundary objects) and RFC-0032 (cached probing).
 
    Objects <root><directory>/<id, zero padded>.<suffix>, ids 1, 2, 3, ..., are created once, never changed, and deleted
@@ -35,7 +35,7 @@ TL_API const tl_layout *tl_slatedb_compactions(void);
 
 /* Counts of one or more probes; the names are those of tl_probe_counters_text. */
 typedef struct tl_probe_counters {
-    uint64_t latest_hits, latest_misses;          /* latest reads that began warm, and cold */
+    uint64_t latest_hits, latest_misses;          /* attempts of latest reads that began warm, cold */
     uint64_t probe_hits, probe_misses, probe_errors;
     uint64_t advances_read, advances_write;       /* the cache moved on */
     uint64_t dropped_boundary, dropped_advance, dropped_delete, dropped_empty_list;

@@ -109,6 +109,8 @@
      3x  bytes that are not what they claim: this object will never be read
      4x  valid, but not known here: another codec, another layout, a form that this library does not read
      5x  not there
+     6x  the store failed, the caller gave up, or too many rounds: the same may work later
+     7x  another writer was there, or nobody knows: of commits
 
    For a reader of a table each of 2x to 5x means the same: no head, take the metadata chain. A function that failed has
    changed nothing that its comment does not name.

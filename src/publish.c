@@ -197,7 +197,8 @@ TLI_FN void tli_publish_end(tl_op *op)
         tli_grow_body_end(p->body);
     tli_mem_delete(a, p->body, sizeof *p->body);
     tli_mem_delete(a, p->etag, p->etag_size);
-    tli_mem_delete(a, p->keys, 2 * (p->table->location.size + TLI_KEYS_ROOM));
+    if (p->table != NULL)
+        tli_mem_delete(a, p->keys, 2 * (p->table->location.size + TLI_KEYS_ROOM));
     tl_table_drop(p->table);
     p->keys = p->etag = NULL;
     p->body = NULL;
@@ -217,6 +218,10 @@ TL_API void tl_publish_begin(tl_publish *publish, tl_lake *lake, tl_table *table
     TLI_FILL(publish, 0, sizeof *publish);
     tli_op_begin(&publish->op, &machine, &lake->options.op);
     publish->lake = lake;
+    if (table == NULL) {
+        tli_op_fail(&publish->op, TL_MISUSE, "no table to publish: its load or commit failed", TL_NO_POSITION);
+        return;
+    }
     publish->table = tl_table_keep(table);
     publish->keys = (char *)tli_mem_new(&lake->options.op.allocator, 2 * (table->location.size + TLI_KEYS_ROOM));
     if (publish->keys == NULL)

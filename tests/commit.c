@@ -878,6 +878,7 @@ static void conflicts_and_refusals(void)
     uint32_t attempts;
     cfile f;
     int64_t began;
+    tl_publish p;
     memset(&mo, 0, sizeof mo);
     mo.fault = always_taken;
     mo.context = &w;
@@ -894,6 +895,9 @@ static void conflicts_and_refusals(void)
     change = cappend(&f, w.location, 0, 0); /* without a partition value */
     CHECK_INT(try_commit(&w, base, &change, &attempts), TL_MISUSE);
     f.file.file.has_partition = 1;
+    change.batch_id = tl_text(""); /* a variable that was not set: every append would be the same batch */
+    CHECK_INT(try_commit(&w, base, &change, &attempts), TL_MISUSE);
+    change.batch_id = tl_text(NULL);
     f.file.file.path = path_of(base, 0);
     f.file.body.data = NULL;
     CHECK_INT(try_commit(&w, base, &change, &attempts), TL_EXISTS);
@@ -907,6 +911,10 @@ static void conflicts_and_refusals(void)
     CHECK_INT(log_count(&w.store, TL_DELETE, ".avro"), 20);
     memset(w.lake.options.seed, 0, sizeof w.lake.options.seed);
     CHECK_INT(try_commit(&w, base, &change, &attempts), TL_MISUSE);
+    CHECK_INT(try_commit(&w, NULL, &change, &attempts), TL_MISUSE); /* a load found none */
+    tl_publish_begin(&p, &w.lake, NULL);
+    CHECK_INT(tl_mem_run(&w.store, &p.op), TL_MISUSE);
+    CHECK_INT(tl_op_end(&p.op), TL_OK);
     tl_table_drop(base);
     cworld_end(&w);
 }

@@ -1469,6 +1469,37 @@ static void every_allocation_failed_in_turn(void)
         }
 }
 
+/* A server that answers HEAD with 200 whatever is asked: versions seem to be there that cannot be had. */
+static void every_stat_says_yes(void)
+{
+    tl_lake lake;
+    tl_lake_options lo;
+    tl_load load;
+    tl_request r;
+    unsigned requests = 0;
+    memset(&lo, 0, sizeof lo);
+    lo.store = TL_STORE_HTTPS;
+    CHECK_INT(tl_lake_init(&lake, &lo), TL_OK);
+    tl_load_begin(&load, &lake, tl_text("s3://bucket/wh/table"), NULL);
+    for (;;) {
+        tl_turn turn = tl_step(&load.op, 1, &r);
+        tl_completion c;
+        if (turn != TL_WANTS || ++requests > 1000)
+            break;
+        c = tl_completed(r.token, r.kind == TL_STAT ? TL_OUTCOME_OK : TL_OUTCOME_NOT_FOUND);
+        if (r.kind == TL_GET && r.purpose == TL_PURPOSE_HINT) {
+            c.outcome = TL_OUTCOME_OK;
+            c.body = tl_text("3");
+        }
+        CHECK_INT(tl_complete(&load.op, &c, 1), TL_OK);
+    }
+    CHECK(requests < 100);
+    CHECK_INT(tl_op_status(&load.op), TL_LIMIT);
+    tl_cancel(&load.op, 1);
+    CHECK_INT(tl_op_end(&load.op), TL_OK);
+    tl_lake_free(&lake);
+}
+
 static const tl_test_case cases[] = {
     TL_TEST(cold_with_a_current_head),
     TL_TEST(cold_without_a_head),
@@ -1495,6 +1526,6 @@ static const tl_test_case cases[] = {
     TL_TEST(every_order),
     TL_TEST(cancelled_at_every_step),
     TL_TEST(every_allocation_failed_in_turn),
-    TL_TEST(every_table_with_and_without_its_head),
+    TL_TEST(every_table_with_and_without_its_head), TL_TEST(every_stat_says_yes),
 };
 TL_TEST_MAIN(cases)

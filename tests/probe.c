@@ -316,6 +316,10 @@ static void check_text(const tl_probe_counters *c)
     snprintf(want, sizeof want, "\nslatedb_sequenced_probes_per_read_sum{resource=\"manifest\"} %llu\n",
              (unsigned long long)c->per_read_sum);
     CHECK(strstr((const char *)out.data, want) != NULL);
+    out.size = 0;
+    CHECK_INT(tl_probe_counters_text(&out, c, tl_text("a\"b\\c\nd"), NULL), TL_OK);
+    CHECK_INT(tli_mem_append(&out, "", 1, NULL), TL_OK);
+    CHECK(strstr((const char *)out.data, "{resource=\"a\\\"b\\\\c\\nd\",cache=\"hit\"} ") != NULL);
     tl_buffer_free(&out);
 }
 

@@ -154,13 +154,14 @@ export interface LakeOptions {
   locate?: (key: string, about: { method: 'GET' | 'HEAD'; url: string }) => Located | Promise<Located>;
   /** The keys that begin with `prefix`, in byte order. */
   list?: (prefix: string, about: { maxKeys: number; page: string | null; signal: AbortSignal }) =>
-    Promise<{ entries: { key: string; size?: number }[]; next?: string }>;
+    Promise<{ entries: { key: string; size?: number }[]; next?: string | null }>;
+  /** Sent to the servers of `roots` and of a table's own URL, and no others that metadata may name. */
   headers?: Record<string, string>;
   /** A version confirmed so long ago is taken without a request; not given: the table's own interval; 0: always checked. */
   cacheMs?: number;
   /** Pause before a failed request is sent again: 100. */
   retryMs?: number;
-  /** Bytes of table versions that are kept: 256 MiB. */
+  /** Bytes of table versions that are kept: 256 MiB; of each table that is opened by HTTPS and calls itself otherwise, as much again. */
   memory?: number;
   onrequest?: (request: Request) => void;
   now?: () => number;

@@ -56,7 +56,15 @@ function abortable(promise, signal) {
   });
 }
 
-const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+function pause(ms, signal) {
+  let timer;
+  return abortable(new Promise((done) => { timer = setTimeout(done, ms); }), signal).finally(() => clearTimeout(timer));
+}
+
+/* Of whatever was thrown. */
+function textOf(error) {
+  try { return String(error?.message ?? error); } catch { return 'an error without a text'; }
+}
 
 /* The texts of errors lie in a file of their own, which the first error fetches: a text below this address is its line there. */
 const TEXTS = 1024;
@@ -540,7 +548,7 @@ class Table extends Document {
     const at = this.m.x.table_last_values(this.at) >>> 0;
     if (at !== 0) return (this.last ??= new Section(this, at)).toRows();
     const error = this.m.error();
-    if (error.code === 'absent') return null;
+    if (error.code === 'absent' || this.sections.length === 0) return null;
     throw this.spoiled(error);
   }
   /** Where to fetch an object of this table, a data file's `path` for one: what `roots` and `locate` make of its key. */
@@ -567,6 +575,8 @@ function writeValue(m, at, value, text) {
 
 /* ---- the fetch adapter ---- */
 
+const NO_ROOT = 'no root says where';
+
 /* A key is literal text: everything that is not plain in a path is encoded. */
 function encodeKey(key) {
   if (/(^|\/)\.\.?(\/|$)/.test(key)) throw new TimelakeError('elsewhere', `no URL means the key ${key}`, { key });
@@ -584,7 +594,7 @@ function readRequest(m) {
 }
 
 /* The body of an answer, at most `accept` bytes of it; whole, or an error. */
-async function readBody(response, accept, control) {
+async function readBody(response, accept) {
   /* Another origin hides how the body was encoded, and its length is that of the encoded one: there the browser alone sees a cut. */
   const promised = response.type === 'cors' || response.headers.get('content-encoding') ? null : response.headers.get('content-length');
   const chunks = [];
@@ -595,7 +605,7 @@ async function readBody(response, accept, control) {
       if (done) break;
       size += value.length;
       if (BigInt(size) > accept) {
-        control.abort();
+        reader.cancel().catch(() => {});
         throw new Error(`more than ${accept} bytes`);
       }
       chunks.push(value);
@@ -608,35 +618,36 @@ async function readBody(response, accept, control) {
   return { chunks, size };
 }
 
+const originOf = (url) => /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(url)?.[0] ?? url;
 const failed = (text, retryMs = -1, status = null) => ({ outcome: 'failed', text, retryMs, status });
 
-/* Sends one request: { outcome, ... }, also of what throws, and as soon as the signal aborts. */
+/* Sends one request: { outcome, ... }, also of what throws, and as soon as the signal aborts, which is this request's alone: Node warns
+   of many listeners. */
 function send(place, request, signal) {
   const work = (async () => (request.kind === 'LIST' && place.lake.list ? listed(place.lake, request, signal) : fetched(place, request, signal)))();
-  return abortable(work, signal).catch((error) => (signal.aborted ? { outcome: 'cancelled' } : failed(error?.message ?? String(error))));
+  return abortable(work, signal).catch((error) => (signal.aborted ? { outcome: 'cancelled' } : failed(textOf(error))));
 }
 
 async function listed(lake, request, signal) {
   const { entries, next } = await lake.list(request.key, { maxKeys: request.maxKeys, page: request.page, signal });
-  return { outcome: 'ok', next, entries: entries.map(({ key, size }) => ({ key: String(key), size: BigInt(size ?? 0) })) };
+  return { outcome: 'ok', next: next == null ? '' : String(next), entries: Array.from(entries, (e) => ({ key: String(e.key), size: BigInt(e.size ?? 0) })) };
 }
 
 async function fetched(place, request, signal) {
   if (request.kind !== 'GET' && request.kind !== 'HEAD') {
     return { outcome: 'unsupported', text: `no ${request.kind} over fetch without options.list` };
   }
-  const { lake } = place, control = new AbortController(), giveUp = () => control.abort();
+  const { lake } = place;
   if (signal.aborted) return { outcome: 'cancelled' };
-  signal.addEventListener('abort', giveUp);
   try {
     let target = await place.locate(request.key, request.kind);
     if (typeof target === 'string' || target instanceof URL) target = { url: target };
-    const headers = { ...lake.headers, ...target.headers };
+    request.url = String(target.url);
+    const headers = { ...(place.trusts(request.url) && lake.headers), ...target.headers };
     const ranged = request.kind === 'GET' && (request.length !== WHOLE || request.offset !== 0n);
     if (ranged) headers.range = `bytes=${request.offset}-${request.length === WHOLE ? '' : request.offset + request.length - 1n}`;
     if (request.condition === 3) headers['if-none-match'] = request.etag;
-    request.url = String(target.url);
-    const response = await lake.fetch(request.url, { method: request.kind, headers, signal: control.signal, cache: 'no-store' });
+    const response = await lake.fetch(request.url, { method: request.kind, headers, signal, cache: 'no-store' });
     const status = response.status, etag = response.headers.get('etag');
     if (status === 404 || status === 410) return { outcome: 'not_found', status };
     if (status === 304) return { outcome: 'not_modified', status };
@@ -650,16 +661,13 @@ async function fetched(place, request, signal) {
       const length = response.headers.get('content-length');
       return { outcome: 'ok', status, etag, objectSize: /^\d{1,18}$/.test(length) ? BigInt(length) : WHOLE };
     }
-    const body = await readBody(response, request.accept, control);
+    const body = await readBody(response, request.accept);
     return { outcome: 'ok', status, etag, ...body, bodyOffset: status === 206 ? request.offset : 0n };
   } catch (error) {
     if (error instanceof TimelakeError) return failed(error.message);
     /* Browsers say no more than "Failed to fetch" of a store that does not allow this page. */
-    const more = error instanceof TypeError && request.url
-      ? ` (${/^[a-z]+:\/\/[^/?#]*/i.exec(request.url)?.[0] ?? request.url}: no answer, or one that CORS forbids to read)` : '';
-    return failed(`${error?.message ?? error}${error?.cause?.message ? `: ${error.cause.message}` : ''}${more}`, control.signal.aborted ? -1 : lake.retryMs);
-  } finally {
-    signal.removeEventListener('abort', giveUp);
+    const more = error instanceof TypeError && request.url ? ` (${originOf(request.url)}: no answer, or one that CORS forbids to read)` : '';
+    return failed(`${textOf(error)}${error?.cause?.message ? `: ${textOf(error.cause)}` : ''}${more}`, /^more than/.test(error?.message) ? -1 : lake.retryMs);
   }
 }
 
@@ -674,7 +682,8 @@ function complete(lake, op, request, answer) {
       for (const c of answer.chunks) { m.bytes.set(c, at); at += c.length; }
     }
   }
-  const texts = [answer.etag ?? '', answer.text ?? '', answer.next ?? '', ...(answer.entries ?? []).map((e) => e.key)]
+  const text = (t) => (typeof t === 'string' ? t : '');
+  const texts = [text(answer.etag), text(answer.text), text(answer.next), ...(answer.entries ?? []).map((e) => e.key)]
     .map((t) => encoder.encode(t)).map((t) => [m.put(t), t.length]);
   const entries = answer.entries?.length ?? 0, list = m.put(new Uint8Array(24 * entries));
   const at = m.x.completion() >>> 0, view = m.view;
@@ -722,24 +731,31 @@ async function note(place, request, signal, log) {
 function drive(place, op, signal, log, early = new Map()) {
   const { lake } = place, { m } = lake;
   return new Promise((resolve, reject) => {
-    const control = new AbortController(), thrown = [];
+    const out = new Set(), thrown = []; /* a controller for each request that is out */
     let timer = null, over = false;
     const cancel = () => {
       m.x.cancel(op, lake.clock());
-      control.abort();
+      for (const control of out) control.abort();
       pump();
     };
     const start = async (request) => {
       const name = request.key.split('/').pop(), ready = request.kind === 'GET' ? early.get(name) : undefined;
+      const control = new AbortController();
       early.delete(name);
-      const { answer } = await Promise.resolve(ready ?? note(place, request, control.signal, log)).catch((error) => {
+      out.add(control);
+      let answer = ready?.answer;
+      try {
+        answer ??= (await note(place, request, control.signal, log)).answer;
+      } catch (error) {
         thrown.push(error);
-        cancel();
-        return { answer: { outcome: 'cancelled' } };
-      });
-      if (request.token === 0n) return;
-      complete(lake, op, request, answer);
-      pump();
+        answer = { outcome: 'cancelled' };
+      }
+      out.delete(control);
+      if (request.token !== 0n) {
+        try { complete(lake, op, request, answer); } catch (error) { complete(lake, op, request, failed(textOf(error))); }
+      }
+      if (thrown.length > 0) cancel();
+      else pump();
     };
     const pump = () => {
       clearTimeout(timer);
@@ -773,21 +789,32 @@ function drive(place, op, signal, log, early = new Map()) {
    no other. */
 class Place {
   constructor(lake, url) {
-    Object.assign(this, { lake, url, name: url, at: lake.at, known: false, loads: 0, gone: false });
+    const remote = /^https?:/i.test(url);
+    Object.assign(this, { lake, url, remote, name: url, at: lake.at, known: !remote, loads: 0, gone: false });
   }
   /* The URL of a key, or { url, headers }. */
   locate(key, method) {
     const inside = this.name !== this.url && key.startsWith(`${this.name}/`);
     return this.lake.locate(inside ? this.url + key.slice(this.name.length) : key, key, method);
   }
+  /* A table's metadata may name any server: the lake's headers, which may be secrets, are for those that the caller named. */
+  trusts(url) {
+    const origin = originOf(url);
+    return [this.url, ...this.lake.roots.map(([, to]) => to)].some((named) => originOf(named) === origin);
+  }
+  /* Its table calls itself `location`. */
   settle(location) {
     const name = typeof location === 'string' ? location.replace(/\/+$/, '') : '';
-    if (this.known || name === '' || name === this.url) return;
+    if (!this.remote || this.name !== this.url || name === '' || name === this.url) return;
+    this.forget();
     Object.assign(this, { name, known: true, at: this.lake.newLake() });
   }
-  /* Frees what it has of its own, once no load uses it. */
+  forget() { this.lake.m.with(this.name, (at, size) => this.lake.m.x.lake_forget(this.at, at, size)); }
+  /* One who holds it is done: when no one does, nothing is kept of a place that has no table, and what is gone is freed. */
   leave() {
-    if (!this.gone || this.loads > 0 || this.at === this.lake.at) return;
+    if (--this.loads > 0) return;
+    if (!this.known) this.lake.drop(this);
+    if (!this.gone || this.at === this.lake.at || this.at === 0) return;
     this.lake.m.x.lake_free(this.at);
     this.at = 0;
   }
@@ -802,19 +829,25 @@ class Lake {
     };
     Object.assign(this, {
       m, list: options.list, memory: given('memory', 0) ?? 0, fetch: options.fetch ?? ((...a) => globalThis.fetch(...a)),
-      roots: { ...options.roots }, headers: options.headers ?? {}, cacheMs: given('cacheMs', -Infinity), now: options.now ?? Date.now,
+      roots: Object.entries(options.roots ?? {}).map(([from, to]) => [from.replace(/\/*$/, '/'), String(to).replace(/\/*$/, '/')])
+        .sort(([a], [b]) => b.length - a.length),
+      headers: options.headers ?? {}, cacheMs: given('cacheMs', -Infinity), now: options.now ?? Date.now,
       retryMs: Math.ceil(Math.min(given('retryMs', 0) ?? 100, 1 << 30)), onrequest: options.onrequest, places: new Map(), locator: options.locate,
     });
     this.at = this.newLake();
   }
   newLake() { return this.m.check(this.m.x.lake_new(this.list ? 0 : 1, this.memory)); }
-  clock() { return BigInt(Math.floor(this.now())); }
+  clock() {
+    let now;
+    try { now = Math.floor(this.now()); } catch { /* as below */ }
+    return BigInt(Number.isSafeInteger(now) ? now : Date.now());
+  }
   /* The URL of the key at `place`, which is the key itself or where its table has it. */
   locate(place, key, method) {
-    const root = Object.keys(this.roots).filter((r) => place.startsWith(r)).sort((a, b) => b.length - a.length)[0];
-    const url = encodeKey(root === undefined ? place : this.roots[root] + place.slice(root.length));
+    const [from, to] = this.roots.find(([root]) => place.startsWith(root)) ?? ['', ''];
+    const url = encodeKey(to + place.slice(from.length));
     if (this.locator) return this.locator(key, { method, url });
-    if (!/^https?:/i.test(url)) throw new TimelakeError('elsewhere', `no root says where ${key} is`, { key });
+    if (!/^https?:/i.test(url)) throw new TimelakeError('elsewhere', `${NO_ROOT} ${key} is`, { key });
     return url;
   }
   place(url) {
@@ -822,47 +855,67 @@ class Lake {
     if (known) return known;
     if (/^https?:.*[?#]/i.test(name)) throw new TimelakeError('misuse', `a table's URL has no query: options.locate signs requests (${name})`);
     const place = new Place(this, name);
-    if (/^https?:/i.test(name)) this.places.set(name, place);
-    else place.known = true;
+    if (place.remote) this.places.set(name, place);
     return place;
   }
   /** Opens the newest version of a table, or `version`. Resolves with a Table, rejects with a TimelakeError ('absent': there
       is no such table) or, when `signal` aborts, with its reason. */
   async open(url, options = {}) {
     const place = this.place(url);
-    if (place.known) return this.load(place, options);
-    /* Its head, which is wanted in any case, says the table's name; without a head it is in the metadata that the hint leads to. */
-    const log = [], early = await this.early(place, options, log);
+    place.loads++; /* its lake is held from the first request on */
+    try { return await this.openAt(place, options); } finally { place.leave(); }
+  }
+  /* Its head, which is wanted in any case, says the table's name; without a head it is in the metadata that the hint leads to. */
+  async openAt(place, options) {
+    const { known } = place, log = [], early = known ? new Map() : await this.early(place, options, log), before = place.name;
     options.signal?.throwIfAborted();
-    place.settle(this.nameIn(early.get('timelake-head')?.answer));
+    if (!known) place.settle(this.nameIn(early.get('timelake-head')?.answer));
+    const { name } = place, settled = name !== before;
     try {
       const table = await this.load(place, options, log, early);
+      place.settle(table.location);
       place.known = true;
       return table;
     } catch (error) {
-      if (place.known) this.drop(place); /* the name that its head gave may be what is wrong */
-      if (place.known || !(error instanceof TimelakeError) || error.code === 'absent') throw error;
-      const named = await this.load(place, { ...options, files: false }, log).catch(() => null);
+      if (settled) this.drop(place); /* the name that its head gave may be what is wrong */
+      if (place.name !== name) return this.load(place, options, log); /* another open has learned it meanwhile */
+      if (settled || !place.remote || !log.some((l) => l.reason?.startsWith(NO_ROOT))) throw error;
+      if (known) { /* it may have been made anew, under another name */
+        if (this.places.get(place.url) !== place) throw error;
+        this.drop(place);
+        return this.open(place.url, options);
+      }
+      const named = await this.load(place, { ...options, files: false, cacheMs: 0 }, log).catch(() => null);
+      named?.close();
       options.signal?.throwIfAborted();
       place.settle(named?.location);
-      named?.close();
-      if (!place.known) throw error;
+      if (place.name === name) throw error;
       return this.load(place, options, log);
     }
   }
   drop(place) {
     if (this.places.get(place.url) === place) this.places.delete(place.url);
     place.gone = true;
-    place.leave();
   }
   /* Head and hint, asked for before the machine does. */
   async early(place, options, log) {
-    const out = new Map(), signal = options.signal ?? new AbortController().signal;
+    const out = new Map(), controls = [], giveUp = () => controls.forEach((control) => control.abort());
     const get = async (name, purpose, accept) => {
+      const control = new AbortController();
+      controls.push(control);
       const request = { kind: 'GET', key: `${place.url}/metadata/${name}`, offset: 0n, length: WHOLE, accept, condition: 0, round: 1, purpose };
-      out.set(name, await note(place, request, signal, log));
+      out.set(name, await note(place, request, control.signal, log));
     };
-    await Promise.all([options.head === false ? null : get('timelake-head', 'head', MOST), this.list ? null : get('version-hint.text', 'hint', 65536n)]);
+    options.signal?.throwIfAborted();
+    options.signal?.addEventListener('abort', giveUp);
+    const asked = [options.head === false ? null : get('timelake-head', 'head', MOST), this.list ? null : get('version-hint.text', 'hint', 65536n)];
+    try {
+      await Promise.all(asked);
+    } finally {
+      giveUp();
+      await Promise.allSettled(asked);
+      options.signal?.removeEventListener('abort', giveUp);
+    }
     return out;
   }
   nameIn(answer) {
@@ -880,7 +933,6 @@ class Lake {
     const age = cacheMs === undefined ? 0n : cacheMs <= 0 ? -1n : cacheMs >= Number.MAX_SAFE_INTEGER ? FOREVER : wholeNumber(Math.ceil(cacheMs), 'cacheMs');
     const flags = (options.defer ? 1 : 0) | (options.head === false ? 2 : 0) | (options.files === false ? 4 : 0);
     const load = m.check(m.with(place.name, (at, size) => m.x.load_new(place.at, at, size, flags, age, version)));
-    place.loads++;
     try {
       const turn = await drive(place, load, options.signal, log, early);
       if (turn === 'none') {
@@ -898,8 +950,6 @@ class Lake {
       return table;
     } finally {
       m.x.load_end(load);
-      place.loads--;
-      place.leave();
     }
   }
   async failure(op, signal, log) {
@@ -977,7 +1027,7 @@ class Lake {
           if (answer.outcome === 'ok') return use(new Uint8Array(await new Blob(answer.chunks).arrayBuffer()));
           if (answer.outcome === 'not_found') throw new TimelakeError('absent', `no ${key}`, { httpStatus: answer.status });
           if (answer.retryMs < 0 || tries === 3) throw new TimelakeError('store', answer.text, { httpStatus: answer.status });
-          await abortable(pause(answer.retryMs), signal);
+          await pause(answer.retryMs, signal);
         }
       } catch (error) {
         if (!(error instanceof TimelakeError)) throw error;
@@ -1004,14 +1054,17 @@ class Lake {
   /** Drops what is known of a table: the next open begins anew. */
   forget(url) {
     const place = this.place(url);
-    if (place.at === this.at) this.m.with(place.name, (at, size) => this.m.x.lake_forget(this.at, at, size));
+    place.loads++;
+    place.forget();
     this.drop(place);
+    place.leave();
   }
 }
 
 class Probe {
   constructor(lake, root, { directory = 'manifest', suffix = 'manifest', boundary = 'gc/manifest.boundary', digits = 20, verify = false }) {
     Object.assign(this, { lake, at: 0, place: new Place(lake, root), calls: 0, closed: false });
+    if ([root, directory, suffix, boundary].some((t) => String(t).includes('\0'))) throw new TimelakeError('misuse', 'a layout with a zero in a text');
     const texts = encoder.encode([root, directory, suffix, boundary, ''].join('\0'));
     this.at = lake.m.check(lake.m.with(texts, (at, size) => lake.m.x.probe_new(at, size, digits, verify ? 1 : 0)));
   }

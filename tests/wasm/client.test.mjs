@@ -214,3 +214,88 @@ test('heads and commits from any kind of buffer', async () => {
   const lake = await world.lake(), bytes = read('warehouse/wh/iot/trucks/metadata/timelake-head'), whole = new Uint8Array(bytes).buffer;
   for (const data of [whole, new DataView(whole), new Uint8Array(whole)]) assert.equal(lake.decodeHead(data).version, 7);
 });
+
+test('first opens of one table at once: one aborted, one forgotten, one without the head', async () => {
+  const url = `${world.url}wh/iot/trucks`;
+  for (let wait = 1; wait < 24; wait += 2) {
+    const lake = await plain(), control = new AbortController();
+    const opens = [{ signal: control.signal }, {}, { head: false }, {}].map((options) => lake.open(url, options).then((t) => t.version, (e) => e.message));
+    await new Promise((done) => { setTimeout(done, wait); });
+    control.abort(new Error('enough'));
+    if (wait % 4 === 1) lake.forget(url);
+    const got = await Promise.all(opens);
+    assert.ok([7, 'enough'].includes(got[0]), got[0]);
+    assert.deepEqual(got.slice(1), [7, 7, 7]);
+    assert.equal((await lake.open(url)).url(`${table}/x`), `${url}/x`);
+  }
+});
+
+test('a name that is learned late, or changes', async () => {
+  const url = `${other.url}wh/iot/trucks`, lake = await plain({ cacheMs: 60000 });
+  other.over.set(path('timelake-head'), null);
+  const first = await lake.open(url, { files: false }); /* no key of it needs the name */
+  assert.equal(first.url(`${table}/data/x`), `${url}/data/x`);
+  assert.equal((await lake.open(url, { cacheMs: 0 })).files().length, 6);
+  for (const n of [4, 5, 6, 7]) other.over.set(path(`v${n}.metadata.json`), null); /* now another table is there, of fewer versions */
+  for (const name of ['timelake-head', 'version-hint.text', 'v3.metadata.json']) other.over.set(path(name), read(`warehouse/wh/iot/types/metadata/${name}`));
+  const second = await lake.open(url, { cacheMs: 0 });
+  assert.equal(second.location, 's3://demo-lake/wh/iot/types');
+  assert.equal(second.url(`${second.location}/x`), `${url}/x`);
+  lake.forget(url);
+  assert.ok((await lake.open(url)).requests.length > 0);
+});
+
+test('a store in trouble is asked no more than by its own name', async () => {
+  const refuse = (request, response) => response.writeHead(503).end();
+  for (const name of ['timelake-head', 'version-hint.text', 'v7.metadata.json']) world.over.set(path(name), refuse);
+  const sent = async (lake, url) => lake.open(url).then(() => 0, (e) => e.requests.length);
+  const named = await sent(await world.lake(), table);
+  assert.ok(named > 3);
+  assert.equal(await sent(await plain({ retryMs: 1 }), `${world.url}wh/iot/trucks`), named);
+});
+
+test('many requests at once make no warning of listeners', async () => {
+  const warnings = [], hear = (w) => warnings.push(w.message);
+  process.on('warning', hear);
+  const lake = await plain();
+  for (const name of ['trucks_none', 'many', 'hourly']) (await lake.open(`${world.url}wh/iot/${name}`, { head: false, signal: new AbortController().signal })).close();
+  await new Promise((done) => { setTimeout(done, 20); });
+  process.off('warning', hear);
+  assert.deepEqual(warnings, []);
+});
+
+test('headers go to the servers that the caller named, whatever metadata say', async () => {
+  const seen = [], evil = other.url.replace(/\/$/, '');
+  other.over.set('/list.avro', (request, response) => { seen.push(request.headers.authorization); response.writeHead(404).end(); });
+  world.over.set(path('timelake-head'), null);
+  const metadata = read('warehouse/wh/iot/trucks/metadata/v7.metadata.json').toString();
+  world.over.set(path('v7.metadata.json'), Buffer.from(metadata.replaceAll(/"manifest-list":"[^"]*"/g, `"manifest-list":"${evil}/list.avro"`)));
+  const mine = [], lake = await world.lake({ headers: { authorization: 'secret' }, fetch: (url, init) => {
+    if (url.startsWith(world.url)) mine.push(init.headers.authorization);
+    return fetch(url, init);
+  } });
+  await assert.rejects(lake.open(table));
+  assert.ok(mine.length > 2 && mine.every((h) => h === 'secret'));
+  assert.ok(seen.length > 0 && seen.every((h) => h === undefined));
+});
+
+test('roots end where a name ends', async () => {
+  const lake = await world.lake({ roots: { 's3://bucket': 'https://bucket.example.com', 's3://bucket/deep/': 'https://deep.example.com/x' } });
+  assert.throws(() => lake.locate('s3://bucket.evil.com/x', 's3://bucket.evil.com/x', 'GET'), (e) => e.code === 'elsewhere');
+  assert.equal(lake.locate('s3://bucket/a/b', '', 'GET'), 'https://bucket.example.com/a/b');
+  assert.equal(lake.locate('s3://bucket/deep/b', '', 'GET'), 'https://deep.example.com/x/b');
+});
+
+test('odd things to hand over', async () => {
+  const bad = { 'next is a symbol': { list: async () => ({ entries: [], next: Symbol('x') }) }, 'next has no text': { list: async () => ({ entries: [], next: Object.create(null) }) },
+    'an error whose message is a symbol': { list: async () => { throw { message: Symbol('x') }; } }, 'an error without a text': { fetch: async () => { throw Object.create(null); } } };
+  for (const [what, options] of Object.entries(bad)) {
+    const error = await soon((await world.lake({ retryMs: 0, ...options })).open(table).then(() => null, (e) => e), what);
+    assert.ok(error === null || error instanceof Error, what);
+  }
+  let calls = 0;
+  (await soon((await world.lake({ now: () => { if (++calls > 3) throw new Error('no clock'); return Date.now(); } })).open(table), 'clock')).close();
+  const lake = await world.lake();
+  assert.throws(() => lake.probe('s3://demo-lake/x\0etc'), (e) => e.code === 'misuse');
+  assert.equal((await lake.open(table, { head: false, files: false })).latest(), null);
+});
