@@ -2166,7 +2166,7 @@ TL_API const char *tl_outcome_text(tl_outcome outcome);
 TL_API const char *tl_request_text(tl_request_kind kind);
 #endif /* TIMELAKE_NO_LAKE, TIMELAKE_NO_PROBE and TIMELAKE_NO_LOG */
 
-/* >>probe: the newest object of a numbered sequence, at one or two small requests while nothing changes. Protocol: SlateDB's
+/* >>probe: the newest object of a numbered sequence, at one or two small requests while nothing changes. SlateDB's
    RFC-0026 (boundary objects) and RFC-0032 (cached probing).
 
    Objects <root><directory>/<id, zero padded>.<suffix>, ids 1, 2, 3, ..., are created once, never changed, and deleted
@@ -35560,7 +35560,7 @@ TL_API void tl_commit_begin(tl_commit *commit, tl_lake *lake, tl_table *base, co
 {
     tli_commit_open(commit, lake, base, base != NULL ? base->location : tl_text(""), change);
     if (base == NULL)
-        tli_op_fail(&commit->op, TL_MISUSE, "no table to commit to: none was there, or its load failed", TL_NO_POSITION);
+        tli_op_fail(&commit->op, TL_MISUSE, "no table to commit to: its load found none", TL_NO_POSITION);
 }
 
 TL_API void tl_commit_create(tl_commit *commit, tl_lake *lake, tl_span location, const tl_change *change)

@@ -765,7 +765,7 @@ TL_API void tl_commit_begin(tl_commit *commit, tl_lake *lake, tl_table *base, co
 {
     tli_commit_open(commit, lake, base, base != NULL ? base->location : tl_text(""), change);
     if (base == NULL)
-        tli_op_fail(&commit->op, TL_MISUSE, "no table to commit to: none was there, or its load failed", TL_NO_POSITION);
+        tli_op_fail(&commit->op, TL_MISUSE, "no table to commit to: its load found none", TL_NO_POSITION);
 }
 
 TL_API void tl_commit_create(tl_commit *commit, tl_lake *lake, tl_span location, const tl_change *change)

@@ -1,4 +1,4 @@
-/* >>probe: the newest object of a numbered sequence, at one or two small requests while nothing changes. Protocol: SlateDB's
+/* >>probe: the newest object of a numbered sequence, at one or two small requests while nothing changes. SlateDB's
    RFC-0026 (boundary objects) and RFC-0032 (cached probing).
 
    Objects <root><directory>/<id, zero padded>.<suffix>, ids 1, 2, 3, ..., are created once, never changed, and deleted

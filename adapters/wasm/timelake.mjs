@@ -61,6 +61,14 @@ function pause(ms, signal) {
   return abortable(new Promise((done) => { timer = setTimeout(done, ms); }), signal).finally(() => clearTimeout(timer));
 }
 
+/* Runs with a signal of its own, that aborts with `signal`, of which nothing is left behind: fetch keeps hold of the one it gets. */
+async function apart(signal, run) {
+  const control = new AbortController(), abort = () => control.abort(signal.reason);
+  signal?.throwIfAborted();
+  signal?.addEventListener('abort', abort);
+  try { return await run(control.signal); } finally { signal?.removeEventListener('abort', abort); }
+}
+
 /* Of whatever was thrown. */
 function textOf(error) {
   try { return String(error?.message ?? error); } catch { return 'an error without a text'; }
@@ -899,23 +907,13 @@ class Lake {
   }
   /* Head and hint, asked for before the machine does. */
   async early(place, options, log) {
-    const out = new Map(), controls = [], giveUp = () => controls.forEach((control) => control.abort());
-    const get = async (name, purpose, accept) => {
-      const control = new AbortController();
-      controls.push(control);
+    const out = new Map();
+    const get = (name, purpose, accept) => apart(options.signal, async (signal) => {
       const request = { kind: 'GET', key: `${place.url}/metadata/${name}`, offset: 0n, length: WHOLE, accept, condition: 0, round: 1, purpose };
-      out.set(name, await note(place, request, control.signal, log));
-    };
-    options.signal?.throwIfAborted();
-    options.signal?.addEventListener('abort', giveUp);
+      out.set(name, await note(place, request, signal, log));
+    });
     const asked = [options.head === false ? null : get('timelake-head', 'head', MOST), this.list ? null : get('version-hint.text', 'hint', 65536n)];
-    try {
-      await Promise.all(asked);
-    } finally {
-      giveUp();
-      await Promise.allSettled(asked);
-      options.signal?.removeEventListener('abort', giveUp);
-    }
+    for (const { reason } of await Promise.allSettled(asked)) if (reason !== undefined) throw reason;
     return out;
   }
   nameIn(answer) {
@@ -1022,7 +1020,7 @@ class Lake {
       try {
         for (let tries = 0; ; tries++) {
           const request = { kind: 'GET', key, offset: 0n, length: WHOLE, accept: MOST, condition: 0, round: requests.length + 1, purpose };
-          const { answer } = await note(place, request, signal, requests);
+          const { answer } = await apart(signal, (own) => note(place, request, own, requests));
           signal.throwIfAborted();
           if (answer.outcome === 'ok') return use(new Uint8Array(await new Blob(answer.chunks).arrayBuffer()));
           if (answer.outcome === 'not_found') throw new TimelakeError('absent', `no ${key}`, { httpStatus: answer.status });
