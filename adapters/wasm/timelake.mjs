@@ -690,10 +690,18 @@ function complete(lake, op, request, answer) {
       for (const c of answer.chunks) { m.bytes.set(c, at); at += c.length; }
     }
   }
-  const text = (t) => (typeof t === 'string' ? t : '');
-  const texts = [text(answer.etag), text(answer.text), text(answer.next), ...(answer.entries ?? []).map((e) => e.key)]
-    .map((t) => encoder.encode(t)).map((t) => [m.put(t), t.length]);
-  const entries = answer.entries?.length ?? 0, list = m.put(new Uint8Array(24 * entries));
+  const put = (bytes) => [bytes.length === 0 ? 0 : m.put(bytes), bytes.length], texts = [];
+  const entries = answer.entries?.length ?? 0;
+  let list = 0;
+  try {
+    for (const t of [answer.etag, answer.text, answer.next, ...(answer.entries ?? []).map((e) => e.key)]) {
+      texts.push(put(encoder.encode(typeof t === 'string' ? t : '')));
+    }
+    [list] = put(new Uint8Array(24 * entries));
+  } catch (error) {
+    for (const [address, size] of [[body, answer.size], ...texts]) if (address !== 0) m.x.free(address, size);
+    throw error;
+  }
   const at = m.x.completion() >>> 0, view = m.view;
   view.setBigUint64(at, request.token, true);
   view.setUint32(at + 8, OUTCOME[answer.outcome], true);
@@ -716,8 +724,7 @@ function complete(lake, op, request, answer) {
   view.setUint32(at + 56, list, true);
   view.setUint32(at + 60, entries, true);
   m.x.complete(op, lake.clock());
-  m.x.free(list, 24 * entries);
-  for (const [address, size] of texts) m.x.free(address, size);
+  for (const [address, size] of [[list, 24 * entries], ...texts]) if (address !== 0) m.x.free(address, size);
 }
 
 /* Sends a request and notes it in `log`: { line, answer }. */
@@ -760,7 +767,7 @@ function drive(place, op, signal, log, early = new Map()) {
       }
       out.delete(control);
       if (request.token !== 0n) {
-        try { complete(lake, op, request, answer); } catch (error) { complete(lake, op, request, failed(textOf(error))); }
+        try { complete(lake, op, request, answer); } catch { complete(lake, op, request, { outcome: 'failed' }); /* without memory, too */ }
       }
       if (thrown.length > 0) cancel();
       else pump();
@@ -774,7 +781,7 @@ function drive(place, op, signal, log, early = new Map()) {
           if (request.kind !== 'SLEEP') start(request);
         } else if (turn === 'waits') {
           const deadline = m.x.deadline(op);
-          if (deadline !== FOREVER) timer = setTimeout(pump, Math.min(Math.max(0, Number(deadline) - lake.now()), 1 << 30));
+          if (deadline !== FOREVER) timer = setTimeout(pump, Math.min(Math.max(0, Number(deadline - lake.clock())), 1 << 30));
           return;
         } else {
           over = true;

@@ -299,3 +299,14 @@ test('odd things to hand over', async () => {
   assert.throws(() => lake.probe('s3://demo-lake/x\0etc'), (e) => e.code === 'misuse');
   assert.equal((await lake.open(table, { head: false, files: false })).latest(), null);
 });
+
+test('memory that runs out at any allocation of an answer', async () => {
+  const lake = await world.lake({ retryMs: 0 }), real = lake.m.x, codes = new Set();
+  let left = 0;
+  lake.m.x = new Proxy({}, { get: (_, name) => (name === 'alloc' ? (n) => (left-- > 0 ? real.alloc(n) : 0) : real[name]) });
+  for (let n = 1; n < 40; n++) {
+    left = n;
+    codes.add(await soon(lake.open('s3://demo-lake/wh/iot/trucks_none', { cacheMs: -1 }).then((t) => { t.close(); return 'opened'; }, (e) => e.code), `allocation ${n}`));
+  }
+  assert.deepEqual([...codes].sort(), ['opened', 'store']);
+});
