@@ -434,19 +434,55 @@ TLI_FN int tli_commitplan_wants_index(const tli_commitplan *p)
 
 /* ---- which manifests are read ---- */
 
-/* May a manifest hold a file that is to be removed? Both numbers of a file lie within its manifest's. */
-TLI_FN int tli_commitplan_may_hold(const tli_commitplan *p, const tli_iceberg_manifest *m, const tl_files *live)
+/* Of files that go: by file_sequence_number, each with the greatest sequence number up to there. */
+typedef struct tli_commitplan_going {
+    int64_t file_sequence_number, sequence_number;
+} tli_commitplan_going;
+
+TLI_FN int tli_commitplan_going_order(const void *a, const void *b)
 {
-    size_t i;
+    const tli_commitplan_going *x = (const tli_commitplan_going *)a, *y = (const tli_commitplan_going *)b;
+    return (x->file_sequence_number > y->file_sequence_number) - (x->file_sequence_number < y->file_sequence_number);
+}
+
+TLI_FN tl_status tli_commitplan_list_going(tli_commitplan *p, tli_commitplan_going **out, size_t *count)
+{
+    tl_files live;
     tl_file f;
-    for (i = 0; i < live->count; i++) {
+    size_t i, n = 0;
+    tl_status st = tl_head_files(&p->base->head, &live, p->err);
+    tli_commitplan_going *going = NULL;
+    *count = 0;
+    if (st == TL_OK)
+        *out = going = (tli_commitplan_going *)tli_mem_take_array(p->store, live.count, sizeof *going, p->err);
+    if (going == NULL)
+        return p->err->status;
+    for (i = 0; i < live.count; i++) {
         if (!p->gone[i])
             continue;
-        tl_files_get(live, i, &f);
-        if (m->min_sequence_number <= f.sequence_number && f.file_sequence_number <= m->sequence_number)
-            return 1;
+        tl_files_get(&live, i, &f);
+        going[n].file_sequence_number = f.file_sequence_number;
+        going[n++].sequence_number = f.sequence_number;
     }
-    return 0;
+    tli_sort(going, n, sizeof *going, tli_commitplan_going_order);
+    for (i = 1; i < n; i++)
+        going[i].sequence_number = TLI_MAX(going[i].sequence_number, going[i - 1].sequence_number);
+    *count = n;
+    return TL_OK;
+}
+
+/* May a manifest hold a file that is to be removed? Both numbers of a file lie within its manifest's. */
+TLI_FN int tli_commitplan_may_hold(const tli_iceberg_manifest *m, const tli_commitplan_going *going, size_t count)
+{
+    size_t low = 0, high = count;
+    while (low < high) { /* to the first that is younger than the manifest */
+        size_t middle = low + (high - low) / 2;
+        if (going[middle].file_sequence_number <= m->sequence_number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && going[low - 1].sequence_number >= m->min_sequence_number;
 }
 
 /* With the list at hand: which manifests have to be read, none often enough. */
@@ -454,8 +490,9 @@ TLI_FN tl_status tli_commitplan_pick(tli_commitplan *p)
 {
     uint32_t i, count = p->list == NULL ? 0 : p->list->count;
     int removes = p->change->removed_count != 0;
-    tl_files live;
-    tl_status st = removes ? tl_head_files(&p->base->head, &live, p->err) : TL_OK;
+    tli_commitplan_going *going = NULL;
+    size_t going_count = 0;
+    tl_status st = removes ? tli_commitplan_list_going(p, &going, &going_count) : TL_OK;
     if (st == TL_OK)
         st = tli_iceberg_begin(&p->files, &p->base->metadata, &p->limits, &p->allocator, p->err);
     if (st != TL_OK)
@@ -470,7 +507,7 @@ TLI_FN tl_status tli_commitplan_pick(tli_commitplan *p)
     for (i = 0; i < count; i++) { /* one of another spec, or of which more is known than we write, stays as it is */
         const tli_iceberg_manifest *m = &p->list->entries[i];
         if (m->spec_id == p->base->metadata.default_spec_id && m->key_metadata.data == NULL
-            && (!removes || tli_commitplan_may_hold(p, m, &live)))
+            && (!removes || tli_commitplan_may_hold(m, going, going_count)))
             p->picked[p->picked_count++] = i;
     }
     if (!removes && p->picked_count < 2)
