@@ -25,6 +25,8 @@
 #define TLAKE_TABLES /* tables lie in folders, which the adapter reads on POSIX systems */
 #define TIMELAKE_FS_IMPLEMENTATION
 #include "../adapters/timelake_fs.h"
+#define TIMELAKE_MEM_IMPLEMENTATION
+#include "../adapters/timelake_mem.h"
 #ifdef TLAKE_CURL
 #define TIMELAKE_HTTP_IMPLEMENTATION
 #include "../adapters/timelake_http.h"
@@ -225,9 +227,9 @@ typedef struct command_line {
     const char *recode; /* NULL: not asked for */
     const char *to;
     const char *as;
-    const char *where;
+    const char *where[24]; /* all of them hold */
+    size_t where_count;
     const char *every;
-    const char *about_probes; /* the last option of probe and cost alone */
     const char *options[32]; /* -o key=value */
     size_t option_count;
     const char *columns[256]; /* name:type */
@@ -248,13 +250,19 @@ static const char *object_name(void)
     return arguments.file == NULL ? "tlake" : strcmp(arguments.file, "-") == 0 ? "standard input" : arguments.file;
 }
 
-/* One line on standard error, with --json also the error as a document; returns the exit code. */
-static int fail(const char *object, const char *what, const char *code, uint64_t position, int exit_code)
+/* One line on standard error. */
+static void fail_line(const char *object, const char *what, const char *code, uint64_t position)
 {
     fprintf(stderr, "tlake: %s: %s (%s", object, what, code);
     if (position != TL_NO_POSITION)
         fprintf(stderr, ", byte %llu", (unsigned long long)position);
     fprintf(stderr, ")\n");
+}
+
+/* That line, with --json also the error as a document; returns the exit code. */
+static int fail(const char *object, const char *what, const char *code, uint64_t position, int exit_code)
+{
+    fail_line(object, what, code, position);
     if (arguments.json) {
         puts_("{\"error\":{\"code\":");
         put_json_text(code, strlen(code));
@@ -1571,6 +1579,20 @@ static int one_of(const char *word, const char *words)
     return 0;
 }
 
+/* A whole number from `least` to `most`, of digits and nothing else; 0: it is none. */
+static int number_of(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+{
+    const char *p;
+    *number = 0;
+    for (p = text; *p >= '0' && *p <= '9'; p++) {
+        uint64_t digit = (uint64_t)(*p - '0');
+        if (*number > (UINT64_MAX - digit) / 10)
+            return 0;
+        *number = *number * 10 + digit;
+    }
+    return p != text && *p == 0 && *number >= least && *number <= most;
+}
+
 /* ---- options of the commands that commit ---- */
 
 static const char *option_value(const char *name, int argc, char **argv, int *i);
@@ -1578,26 +1600,35 @@ static const char *option_value(const char *name, int argc, char **argv, int *i)
 static struct committing {
     const char *time, *series, *chunk, *batch, *newest;
     int no_ingest_time, sorted, copy;
-    const char *about; /* the last option of these commands */
+    const char *of_create, *of_append; /* the last option of that command alone */
+    const char *wrong, *which;         /* not NULL: what is wrong with an option's value, and which one's */
 } committing;
 
 /* An option of these commands: taken, or 0. */
 static int commit_option(int argc, char **argv, int *i)
 {
-    static const struct { const char *name; const char **value; } texts[] = {
-        {"--time", &committing.time}, {"--series", &committing.series}, {"--chunk", &committing.chunk},
-        {"--batch-id", &committing.batch}, {"--newest", &committing.newest}};
-    const struct { const char *name; int *flag; } flags[] = {
-        {"--no-ingest-time", &committing.no_ingest_time}, {"--sorted", &committing.sorted},
-        {"--copy", &committing.copy}};
+    static const struct { const char *name; const char **value, **of; } texts[] = {
+        {"--time", &committing.time, &committing.of_create}, {"--series", &committing.series, &committing.of_create},
+        {"--chunk", &committing.chunk, &committing.of_create}, {"--batch-id", &committing.batch, &committing.of_append},
+        {"--newest", &committing.newest, &committing.of_append}};
+    static const struct { const char *name; int *flag; const char **of; } flags[] = {
+        {"--no-ingest-time", &committing.no_ingest_time, &committing.of_create},
+        {"--sorted", &committing.sorted, &committing.of_append}, {"--copy", &committing.copy, &committing.of_append}};
     const char *v;
     size_t n;
     for (n = 0; n < sizeof flags / sizeof flags[0]; n++)
-        if (strcmp(argv[*i], flags[n].name) == 0)
+        if (strcmp(argv[*i], flags[n].name) == 0) {
+            *flags[n].of = flags[n].name;
             return *flags[n].flag = 1;
+        }
     for (n = 0; n < sizeof texts / sizeof texts[0]; n++)
         if ((v = option_value(texts[n].name, argc, argv, i)) != NULL) {
+            if (v[0] == 0 || *texts[n].value != NULL) {
+                committing.wrong = v[0] == 0 ? "a value is missing: " : "given twice: ";
+                committing.which = texts[n].name;
+            }
             *texts[n].value = v;
+            *texts[n].of = texts[n].name;
             return 1;
         }
     return 0;
@@ -1704,7 +1735,7 @@ static const char help_head[] =
 static const char help_tables[] =
     "usage: tlake open URL [--no-head] [--version N] [-o key=value]... [--trace] [--json]\n"
     "       tlake latest URL [-o key=value]... [--json]\n"
-    "       tlake plan URL [--where EXPR] [-o key=value]... [--json]\n"
+    "       tlake plan URL [--where EXPR]... [-o key=value]... [--json]\n"
     "       tlake watch URL [--every 1s] [--count N] [-o key=value]... [--json]\n"
     "\n"
     "open    loads a table's newest version, in one round trip where its head is current, and says which requests it\n"
@@ -1712,7 +1743,7 @@ static const char help_tables[] =
     "latest  the newest row of each series, from the index in the head.\n"
     "plan    the files that can hold matching rows. EXPR: comparisons joined by `and`:\n"
     "        time >= '2026-01-02' and device = 3 and site in ('a', 'b') and value is not null\n"
-    "        Columns may stand in double quotes, texts, dates and times in single ones.\n"
+    "        Columns may stand in double quotes, texts, dates and times in single ones. Of several --where all hold.\n"
     "watch   looks every so often (500ms, 1s, 2m) and prints each new version, also those between two looks;\n"
     "        --count N: ends after N lines. A failure of the store that retries did not mend ends it too.\n"
     "\n"
@@ -1808,6 +1839,7 @@ static int operand(const char *a)
 static int parse(int argc, char **argv)
 {
     int i, help = 0, options = 1;
+    uint64_t number;
     for (i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0)
             arguments.json = 1;
@@ -1838,23 +1870,20 @@ static int parse(int argc, char **argv)
                 return usage("too many storage options", "");
             arguments.options[arguments.option_count++] = v;
         } else if ((v = option_value("--where", argc, argv, &i)) != NULL) {
-            arguments.where = v;
-        } else if (probe_option(argc, argv, &i)) {
-            arguments.about_probes = a;
-        } else if (commit_option(argc, argv, &i)) {
-            committing.about = a;
+            if (arguments.where_count == sizeof arguments.where / sizeof arguments.where[0])
+                return usage("too many conditions: ", v);
+            arguments.where[arguments.where_count++] = v;
+        } else if (probe_option(argc, argv, &i) || commit_option(argc, argv, &i)) {
+            continue;
         } else if ((v = option_value("--every", argc, argv, &i)) != NULL) {
             arguments.every = cost.every = v;
         } else if ((v = option_value("--count", argc, argv, &i)) != NULL) {
-            char *end;
-            arguments.count = strtol(v, &end, 10);
-            if (end == v || *end != 0 || arguments.count < 1)
-                return usage("--count takes a number: ", v);
+            if (!number_of(v, 1, INT32_MAX, &number))
+                return usage("--count takes a number from 1 to 2147483647: ", v);
+            arguments.count = (long)number;
         } else if (arguments.command != NULL && strcmp(arguments.command, "open") == 0
                    && (v = option_value("--version", argc, argv, &i)) != NULL) {
-            char *end;
-            arguments.at_version = strtoull(v, &end, 10);
-            if (end == v || *end != 0 || arguments.at_version == 0)
+            if (!number_of(v, 1, UINT64_MAX, &arguments.at_version))
                 return usage("--version takes a table version: ", v);
         } else if (strcmp(a, "--version") == 0) {
             puts_("tlake ");
@@ -1878,24 +1907,28 @@ static int parse(int argc, char **argv)
 static const char *stray_option(void)
 {
     const char *c = arguments.command;
-    int head = strcmp(c, "head") == 0, dump = strcmp(c, "dump") == 0, tables = !head && !dump;
+    int head = strcmp(c, "head") == 0, dump = strcmp(c, "dump") == 0, tables = !head && !dump && strcmp(c, "cost") != 0;
     if (!head && (arguments.recode != NULL || arguments.to != NULL))
         return arguments.recode != NULL ? "--recode" : "--out";
     if (!dump && arguments.as != NULL)
         return "--as";
     if (!tables && (arguments.option_count != 0 || arguments.trace || arguments.verbose))
         return arguments.trace ? "--trace" : arguments.verbose ? "--verbose" : "-o";
-    if (arguments.where != NULL && strcmp(c, "plan") != 0)
+    if (arguments.where_count != 0 && strcmp(c, "plan") != 0)
         return "--where";
     if ((arguments.every != NULL && !one_of(c, "watch probe cost"))
         || (arguments.count != 0 && !one_of(c, "watch probe doctor")))
         return arguments.every != NULL ? "--every" : "--count";
-    if (arguments.about_probes != NULL && !one_of(c, "probe cost"))
-        return arguments.about_probes;
+    if (cost.about != NULL && strcmp(c, "cost") != 0)
+        return cost.about;
+    if (probing.about != NULL && strcmp(c, "probe") != 0)
+        return probing.about;
     if (arguments.no_head && (head || dump || one_of(c, "probe cost protocol add-columns doctor")))
         return "--no-head";
-    if (committing.about != NULL && !one_of(c, "create append set"))
-        return committing.about;
+    if (committing.of_create != NULL && strcmp(c, "create") != 0)
+        return committing.of_create;
+    if (committing.of_append != NULL && strcmp(c, "append") != 0)
+        return committing.of_append;
     if (arguments.one_writer && strcmp(c, "doctor") != 0)
         return "--one-writer";
     if (arguments.trace && strcmp(c, "doctor") == 0)
@@ -1910,6 +1943,8 @@ static int check(void)
         return usage("a command is missing", "");
     if (stray_option() != NULL)
         return usage("an option of another command: ", stray_option());
+    if (committing.wrong != NULL)
+        return usage(committing.wrong, committing.which);
     if (strcmp(arguments.command, "dump") == 0 && (arguments.as == NULL || !one_of(arguments.as, FORMATS)))
         return usage("--as must be one of " FORMATS, "");
     if (arguments.recode != NULL && !one_of(arguments.recode, "arrow json"))
@@ -1918,6 +1953,8 @@ static int check(void)
         return usage("--recode and --out go together", "");
     if (arguments.file == NULL && strcmp(arguments.command, "cost") != 0)
         return usage("a file or URL is missing", "");
+    if (arguments.file != NULL && strcmp(arguments.command, "cost") == 0)
+        return usage("cost takes no file or URL: ", arguments.file);
     return -1;
 }
 

@@ -76,7 +76,7 @@ static int commit_run(lake_world *w, tl_table *base, const tl_change *change)
 
 static int create_columns(tl_new_column *columns)
 {
-    size_t i;
+    size_t i, k;
     memset(columns, 0, arguments.column_count * sizeof *columns);
     for (i = 0; i < arguments.column_count; i++) {
         const char *a = arguments.columns[i], *colon = strchr(a, ':');
@@ -89,8 +89,34 @@ static int create_columns(tl_new_column *columns)
         columns[i].type.size -= columns[i].required;
         if (committing.time != NULL && tl_span_equal(columns[i].name, tl_text(committing.time)))
             columns[i].required = 1;
+        for (k = 0; k < i; k++)
+            if (tl_span_equal(columns[k].name, columns[i].name))
+                return usage("two columns of one name: ", a);
     }
     return EXIT_DONE;
+}
+
+/* What is wrong with the arguments is told before anything is made: the table is created in memory first. */
+static int create_tried(const tl_change *change)
+{
+    tl_mem store;
+    tl_lake lake;
+    tl_lake_options o;
+    tl_commit c;
+    tl_status st;
+    int code = EXIT_DONE;
+    memset(&o, 0, sizeof o);
+    (void)tl_fs_random(o.seed, sizeof o.seed);
+    (void)tl_lake_init(&lake, &o);
+    tl_mem_init(&store, NULL);
+    tl_commit_create(&c, &lake, tl_text("mem:///t"), change);
+    st = tl_mem_run(&store, &c.op);
+    if (st == TL_MISUSE || st == TL_UNSUPPORTED)
+        code = usage(tl_op_error(&c.op)->text, "");
+    (void)tl_op_end(&c.op);
+    tl_lake_free(&lake);
+    tl_mem_free(&store);
+    return code;
 }
 
 /* The folder of a table, and those above it; what cannot be made is told when it is opened. */
@@ -140,6 +166,9 @@ static int command_create(void)
         return usage("--chunk is hour, day or month: ", committing.chunk);
     change.kind = TL_CHANGE_CREATE;
     change.table = &created;
+    code = create_tried(&change);
+    if (code != EXIT_DONE)
+        return code;
     if (strstr(arguments.file, "://") == NULL)
         make_folders(arguments.file);
     code = world_open(&w);
@@ -402,6 +431,8 @@ static int command_set(void)
             properties[i].key.size = (size_t)(equals - a);
             properties[i].value = tl_text(equals + 1);
         }
+        if (properties[i].key.size == 0)
+            return usage("a property is key=value, or key: ", a);
     }
     change.kind = TL_CHANGE_PROPERTIES;
     change.properties = properties;

@@ -83,11 +83,11 @@ static int log_type_json(output *to, const char *type)
     for (i = 0; i < sizeof log_types / sizeof log_types[0]; i++)
         if (strcmp(type, log_types[i].name) == 0)
             snprintf(text, sizeof text, "%s", log_types[i].json);
-    if (sscanf(type, "fixed_size_binary[%d]%n", &a, &end) == 1 && end != 0 && type[end] == 0)
+    if (sscanf(type, "fixed_size_binary[%9d]%n", &a, &end) == 1 && end != 0 && type[end] == 0)
         snprintf(text, sizeof text, "{\"FixedBinary\":{\"byte_width\":%d}}", a);
     end = 0;
-    if ((sscanf(type, "decimal128(%d,%d)%n", &a, &b, &end) == 2
-         || sscanf(type, "decimal256(%d,%d)%n", &a, &b, &end) == 2)
+    if ((sscanf(type, "decimal128(%9d,%9d)%n", &a, &b, &end) == 2
+         || sscanf(type, "decimal256(%9d,%9d)%n", &a, &b, &end) == 2)
         && end != 0 && type[end] == 0)
         snprintf(text, sizeof text, "{\"Decimal\":{\"precision\":%d,\"scale\":%d}}", a, b);
     end = 0;

@@ -6,24 +6,31 @@
 /* Dollars for 1,000 requests, and how the polling goes; read by cost_option. */
 static struct cost_arguments {
     const char *every, *write_every, *life;
-    const char *bad; /* not NULL: what should have been a number */
+    const char *about; /* the last option of cost alone */
+    const char *bad;   /* not NULL: what should have been a number */
     double processes, list_usd, get_usd, put_usd;
-} cost = {"1s", NULL, NULL, NULL, 1, 0.005, 0.0004, 0.005};
+} cost = {"1s", NULL, NULL, NULL, NULL, 1, 0.005, 0.0004, 0.005};
 
 #define MONTH_SECONDS (30.0 * 86400)
 
-/* Seconds of a duration: 500ms, 1s, 2m, 1h, 1d; negative when it is none. */
+/* A decimal number, without a sign and no word such as nan; negative when the text does not begin with one. */
+static double decimal_of(const char *text, char **end)
+{
+    double n = strtod(text, end);
+    return strchr("0123456789.", text[0]) == NULL || *end == text || (text[1] | 32) == 'x' ? -1 : n;
+}
+
+/* Seconds of a duration: 500ms, 1s, 2m, 1h, 1d; negative when it is none, or less than 1ms, or of millennia. */
 static double seconds_of(const char *text)
 {
     char *end;
-    double n = strtod(text, &end);
-    if (end == text || !(n > 0) || n > 1e12)
-        return -1;
-    return strcmp(end, "ms") == 0 ? n / 1000
-           : strcmp(end, "s") == 0 ? n
-           : strcmp(end, "m") == 0 ? n * 60
-           : strcmp(end, "h") == 0 ? n * 3600
-           : strcmp(end, "d") == 0 ? n * 86400 : -1;
+    double n = decimal_of(text, &end);
+    double unit = strcmp(end, "ms") == 0 ? 0.001
+                  : strcmp(end, "s") == 0 ? 1
+                  : strcmp(end, "m") == 0 ? 60
+                  : strcmp(end, "h") == 0 ? 3600
+                  : strcmp(end, "d") == 0 ? 86400 : 0;
+    return n * unit >= 0.001 && n * unit <= 1e11 ? n * unit : -1;
 }
 
 /* Requests of a month for one way to find the newest object. */
@@ -46,7 +53,7 @@ static void probe_behind(cost_sum *s, double reads, double k)
 
 static void print_sum(const cost_sum *s)
 {
-    char text[256];
+    char text[512];
     if (arguments.json) {
         snprintf(text, sizeof text, "\"%s_usd\":%.4f,\"%s\":{\"list\":%.0f,\"get\":%.0f,\"put\":%.0f}", s->key,
                  dollars(s), s->key, s->list, s->get, s->put);
@@ -68,7 +75,7 @@ static int command_cost(void)
     char text[256];
     int i;
     if (cost.bad != NULL)
-        return usage("not a number: ", cost.bad);
+        return usage("not a number, or none that makes sense: ", cost.bad);
     if (every <= 0 || writes < 0 || life < 0)
         return usage("not a duration such as 500ms, 1s, 2m, 1h or 1d: ",
                      every <= 0 ? cost.every : writes < 0 ? cost.write_every : cost.life);
@@ -108,14 +115,15 @@ static int command_cost(void)
 
 static struct probe_arguments {
     const char *suffix, *digits;
+    const char *about; /* the last option of probe alone */
     int no_boundary;
 } probing;
 
 static int price(const char *text, double *value)
 {
     char *end;
-    *value = strtod(text, &end);
-    return end != text && *end == 0 && *value >= 0 && *value < 1e9;
+    *value = decimal_of(text, &end);
+    return *end == 0 && *value >= 0 && *value < 1e9;
 }
 
 static const char *option_value(const char *name, int argc, char **argv, int *i);
@@ -124,25 +132,33 @@ static const char *option_value(const char *name, int argc, char **argv, int *i)
 static int probe_option(int argc, char **argv, int *i)
 {
     static const struct { const char *name; double *value; } numbers[] = {
-        {"--list-usd", &cost.list_usd}, {"--get-usd", &cost.get_usd}, {"--put-usd", &cost.put_usd},
-        {"--processes", &cost.processes}};
-    static const struct { const char *name; const char **value; } texts[] = {
-        {"--suffix", &probing.suffix}, {"--digits", &probing.digits}, {"--write-every", &cost.write_every},
-        {"--life", &cost.life}};
+        {"--list-usd", &cost.list_usd}, {"--get-usd", &cost.get_usd}, {"--put-usd", &cost.put_usd}};
+    static const struct { const char *name; const char **value, **of; } texts[] = {
+        {"--suffix", &probing.suffix, &probing.about}, {"--digits", &probing.digits, &probing.about},
+        {"--write-every", &cost.write_every, &cost.about}, {"--life", &cost.life, &cost.about}};
     const char *v;
+    uint64_t whole;
     size_t n;
     if (strcmp(argv[*i], "--no-boundary") == 0) {
-        probing.no_boundary = 1;
+        probing.about = "--no-boundary";
+        return probing.no_boundary = 1;
+    }
+    if ((v = option_value("--processes", argc, argv, i)) != NULL) {
+        cost.about = "--processes";
+        cost.bad = number_of(v, 1, 1000000000, &whole) ? cost.bad : v;
+        cost.processes = (double)whole;
         return 1;
     }
     for (n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
         if ((v = option_value(numbers[n].name, argc, argv, i)) != NULL) {
+            cost.about = numbers[n].name;
             cost.bad = price(v, numbers[n].value) ? cost.bad : v;
             return 1;
         }
     for (n = 0; n < sizeof texts / sizeof texts[0]; n++)
         if ((v = option_value(texts[n].name, argc, argv, i)) != NULL) {
             *texts[n].value = v;
+            *texts[n].of = texts[n].name;
             return 1;
         }
     return 0;
@@ -155,8 +171,9 @@ static const char help_probe[] =
     "                  [--put-usd X] [--json]\n"
     "\n"
     "probe   the newest of the numbered objects in the folder URL, such as SlateDB's manifests: one GET when nothing\n"
-    "        is new, checked against the boundary object ../gc/<folder>.boundary. With --every it follows them, and\n"
-    "        prints a line for each new one; --count N: ends after N lines.\n"
+    "        is new, checked against the boundary object ../gc/<folder>.boundary. Where there are none, and be it\n"
+    "        that there is no folder, there is nothing there yet: exit code 5. With --every it follows them, and\n"
+    "        prints a line for each new one, or that there is nothing yet; --count N: ends after N lines.\n"
     "        --suffix S       of their names, by default the name of the folder\n"
     "        --digits N       ids are padded with zeros to so many, by default 20; 0: not padded\n"
     "        --no-boundary    nothing keeps one: looks whether the object that is known still is there\n"
@@ -185,6 +202,7 @@ static int probe_open(probe_world *w)
 {
     tl_lake_options ignored;
     char *slash, *end, *root = w->at.location;
+    uint64_t digits = 20;
     int code;
     memset(w, 0, sizeof *w);
     memset(&ignored, 0, sizeof ignored);
@@ -204,9 +222,9 @@ static int probe_open(probe_world *w)
     w->layout.directory = w->directory;
     w->layout.suffix = w->suffix;
     w->layout.boundary = probing.no_boundary ? NULL : w->boundary;
-    w->layout.digits = probing.digits == NULL ? 20 : (uint32_t)strtoul(probing.digits, &end, 10);
-    if (probing.digits != NULL && (end == probing.digits || *end != 0))
+    if (probing.digits != NULL && !number_of(probing.digits, 0, 20, &digits))
         return usage("--digits takes a number up to 20: ", probing.digits);
+    w->layout.digits = (uint32_t)digits;
     w->options.counters = &w->counters;
     w->options.verify = (uint8_t)probing.no_boundary;
     w->options.op.trace = on_trace;
@@ -269,6 +287,15 @@ static void print_newest(const probe_world *w, const tl_probe_call *call)
         puts_("nothing there yet\n");
 }
 
+/* Of a single look: an empty sequence is not found. */
+static int probe_nothing(const probe_world *w, const tl_probe_call *call)
+{
+    if (arguments.json)
+        print_newest(w, call);
+    fail_line(arguments.file, "nothing there yet", "absent", TL_NO_POSITION);
+    return EXIT_NOT_FOUND;
+}
+
 /* Reads once; with --every or --count again and again, and prints what is new. */
 static int command_probe(void)
 {
@@ -277,8 +304,8 @@ static int command_probe(void)
     int64_t every = duration_of(arguments.every == NULL ? "1s" : arguments.every);
     uint64_t seen = UINT64_MAX;
     long lines = 0;
-    int code;
-    if (every < 0)
+    int code, once = arguments.every == NULL && arguments.count == 0;
+    if (every <= 0)
         return usage("not a duration such as 500ms, 1s or 2m: ", arguments.every);
     code = probe_open(&w);
     while (code == EXIT_DONE) {
@@ -287,14 +314,15 @@ static int command_probe(void)
         (void)place_run(&w.at, &call.op);
         if (call.op.turn == TL_FAILED)
             code = fail_op(&call.op);
+        else if (once && call.op.turn != TL_DONE)
+            code = probe_nothing(&w, &call);
         else if (call.id != seen) {
             seen = call.id;
             lines++;
             print_newest(&w, &call);
         }
         (void)tl_op_end(&call.op);
-        if (!output_sent(out) || (arguments.every == NULL && arguments.count == 0)
-            || (arguments.count != 0 && lines >= arguments.count))
+        if (!output_sent(out) || once || (arguments.count != 0 && lines >= arguments.count))
             break;
         if (code == EXIT_DONE)
             tl_fs_pause_until(tl_fs_now() + every);

@@ -24,11 +24,10 @@ static int64_t duration_of(const char *text)
 {
     static const struct { const char *unit; int64_t ms; } units[] = {
         {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
-    char *end;
-    long n = strtol(text, &end, 10);
-    size_t i;
+    size_t digits = strspn(text, "0123456789"), i;
+    long n = digits == 0 || digits > 9 ? -1 : strtol(text, NULL, 10);
     for (i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (end != text && n >= 0 && n < 1000000000 && strcmp(end, units[i].unit) == 0)
+        if (n >= 0 && strcmp(text + digits, units[i].unit) == 0)
             return n * units[i].ms;
     return -1;
 }
@@ -77,6 +76,7 @@ static void progress_step(uint64_t bytes)
 /* What a lake does, whatever store it lies in: 1 taken, 0 another option, -1 no value of it. */
 static int lake_option(tl_lake_options *lake, const char *name, const char *value)
 {
+    uint64_t number;
     if (strcmp(name, "timelake_version_lookup") == 0) {
         lake->lookup_hint = strcmp(value, "hint") == 0;
         return one_of(value, "list hint") ? 1 : -1;
@@ -88,8 +88,9 @@ static int lake_option(tl_lake_options *lake, const char *name, const char *valu
     if (strncmp(name, "timelake_cache", 14) == 0) /* of its block cache: here nothing is cached */
         return 1;
     if (strcmp(name, "timelake_warm_connections") == 0) {
-        lake->warm_connections = (uint32_t)strtoul(value, NULL, 10);
-        return 1;
+        int taken = number_of(value, 0, UINT32_MAX, &number);
+        lake->warm_connections = (uint32_t)number;
+        return taken ? 1 : -1;
     }
     return 0;
 }
@@ -226,6 +227,31 @@ static int place_option(place *p, const char *option, tl_lake_options *lake)
 
 /* ---- where it is ---- */
 
+/* The location of a folder that is not there yet, for those who wait for it: what is there of its path, links resolved,
+   and the rest behind that. 0, or an errno. */
+static int place_absent(place *p, const char *path)
+{
+    char above[sizeof p->location], *real = NULL;
+    size_t cut = strlen(path);
+    int n;
+    if (cut == 0 || cut >= sizeof above)
+        return cut == 0 ? ENOENT : ENAMETOOLONG;
+    memcpy(above, path, cut + 1);
+    while (real == NULL) {
+        while (cut > 0 && path[cut - 1] == '/')
+            cut--;
+        while (cut > 0 && path[cut - 1] != '/')
+            cut--;
+        above[cut] = 0;
+        real = realpath(cut == 0 ? "." : above, NULL);
+        if (real == NULL && ((errno != ENOENT && errno != ENOTDIR) || cut == 0))
+            return errno;
+    }
+    n = snprintf(p->location, sizeof p->location, "file://%s/%s", strcmp(real, "/") == 0 ? "" : real, path + cut);
+    free(real);
+    return n < 0 || (size_t)n >= sizeof p->location ? ENAMETOOLONG : 0;
+}
+
 /* The location: a URI as it is, a path as the file:// URI of the folder. */
 static int place_locate(place *p, int mapped)
 {
@@ -233,8 +259,12 @@ static int place_locate(place *p, int mapped)
     char scheme[16], *real;
     if (rest == NULL) {
         real = realpath(url, NULL);
-        if (real == NULL)
-            return fail_errno(url, errno);
+        if (real == NULL) {
+            int failed = errno;
+            if ((failed == ENOENT || failed == ENOTDIR) && strcmp(arguments.command, "probe") == 0)
+                failed = place_absent(p, url);
+            return failed != 0 ? fail_errno(url, failed) : EXIT_DONE;
+        }
         snprintf(p->location, sizeof p->location, "file://%s", real);
         free(real);
         return EXIT_DONE;

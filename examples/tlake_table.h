@@ -701,19 +701,20 @@ static void where_condition(where *w)
 
 static int where_parse(where *w, tl_table *version)
 {
+    size_t i;
     w->filter = tl_filter_begin(version);
     w->value_count = 0;
     w->text_size = 0;
     w->wrong = NULL;
-    w->at = arguments.where;
-    if (w->at == NULL)
-        return EXIT_DONE;
-    do
-        where_condition(w);
-    while (w->wrong == NULL && where_word(w, "and"));
-    where_skip(w);
-    if (w->wrong == NULL && *w->at != 0)
-        w->wrong = "something follows that is no `and`";
+    for (i = 0; w->wrong == NULL && i < arguments.where_count; i++) {
+        w->at = arguments.where[i];
+        do
+            where_condition(w);
+        while (w->wrong == NULL && where_word(w, "and"));
+        where_skip(w);
+        if (w->wrong == NULL && *w->at != 0)
+            w->wrong = "something follows that is no `and`";
+    }
     if (w->wrong != NULL) {
         char rest[64];
         snprintf(rest, sizeof rest, ", at: %.50s", w->at);
@@ -852,7 +853,7 @@ static int command_watch(void)
     uint64_t seen = 0, newest, v;
     long left = arguments.count == 0 ? LONG_MAX : arguments.count;
     int code;
-    if (every < 0)
+    if (every <= 0)
         return usage("not a duration such as 500ms, 1s or 2m: ", arguments.every);
     code = world_open(&w);
     if (code != EXIT_DONE)

@@ -46,20 +46,20 @@ unsaid() {
     if [ -w /dev/full ]; then
         what="tlake $* >/dev/full"
         "$tlake" "$@" >/dev/full 2>"$work/err" </dev/null &
-        ends $!; says err 'standard output: No space left on device (io)'
+        ends $! 1; says err 'standard output: No space left on device (io)'
     fi
     what="tlake $* >&-"
     "$tlake" "$@" >&- 2>"$work/err" </dev/null &
-    ends $!; says err 'standard output: Bad file descriptor (io)'
+    ends $! 1; says err 'standard output: Bad file descriptor (io)'
 }
-# ends PID: with exit code 1, and soon
+# ends PID CODE: with that exit code, and soon
 ends() {
     (sleep 20; kill "$1") >"$work/killed" 2>&1 &
     killer=$!
     wait "$1"
     got=$?
     kill $killer 2>/dev/null
-    if [ $got -eq 1 ]; then ok; else bad "$what: exit code $got, not 1"; fi
+    if [ $got -eq "$2" ]; then ok; else bad "$what: exit code $got, not $2"; fi
 }
 
 # ---- help, version, wrong usage ----
@@ -237,6 +237,17 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 0 open $trucks -o "$root" --trace; says err '1 GET    s3://demo-lake/wh/iot/trucks/metadata/timelake-head ok'
     run 5 open s3://demo-lake/wh/iot/none -o "$root"; says err 'no such table (absent)'
     run 5 open $trucks -o "$root" --version 99; says err 'no such version (absent)'
+    for number in -1 0 '' ' 3' +3 3x 0x3 18446744073709551616 99999999999999999999; do
+        run 2 open $trucks -o "$root" --version "$number"; says err '--version takes a table version'
+        run 2 watch $trucks -o "$root" --count "$number"; says err '--count takes a number'
+        run 2 watch $trucks -o "$root" --every "${number}s"; says err 'not a duration'
+    done
+    for number in -1 '' ' 3' +3 3x 21 4294967297; do
+        run 2 probe "$work" --digits "$number"; says err '--digits takes a number'
+    done
+    run 5 open $trucks -o "$root" --version 18446744073709551615
+    run 2 open $trucks -o "$root" -o timelake_warm_connections=4294967296; says err 'timelake_warm_connections'
+    run 2 open $trucks -o "$root" -o timelake_warm_connections=many; says err 'timelake_warm_connections'
     mkdir -p "$work/old/wh/iot"; cp -R "$here/data/warehouse/wh/iot/trucks" "$work/old/wh/iot/"
     rm -f "$work"/old/wh/iot/trucks/metadata/snap-*
     run 5 open $trucks -o "timelake_local_root=$work/old" --version 3; says err 'this version has expired'
@@ -274,6 +285,13 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 0 plan $trucks -o "$root" --json --where "time >= '2026-01-03' and device in (3, 4) and site is not null"
     says out '"skipped":4'; says out '"round_trips":1'
     run 0 plan $trucks -o "$root" --json; says out '"skipped":0'
+    run 0 plan $trucks -o "$root" --json --where "time >= '2026-01-03'" --where 'device = 3'
+    cp "$work/out" "$work/want"
+    run 0 plan $trucks -o "$root" --json --where 'device = 3' --where "time >= '2026-01-03'"; same "$work/out" "$work/want"
+    says out '"skipped":4'
+    run 2 plan $trucks -o "$root" --where 'device =' --where 'device = 3'; says err 'a value is missing'
+    # shellcheck disable=SC2046
+    run 2 plan $trucks -o "$root" $(yes -- --where=device=3 | head -n 25); says err 'too many conditions'
     run 2 plan $trucks -o "$root" --where 'nope = 1'; says err 'a column that is not there'
     run 2 plan $trucks -o "$root" --where 'device ='; says err 'a value is missing'
     run 2 plan $trucks -o "$root" --where "device = 'x'"; says err 'another type'
@@ -309,13 +327,28 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 1 set $trucks -o "$copy" timelake.head-format=zork; says err 'no codec'
     run 0 create "$work/deep/er/t" a:int; says out 'version 1'
     run 2 set $trucks -o "$copy"; says err 'which properties?'
+    run 2 set $trucks -o "$copy" a=1 =b; says err 'a property is key=value, or key: =b'
+    run 2 set $trucks -o "$copy" ''; says err 'a property is key=value'
+    run 2 set $trucks -o "$copy" a=1 --time x; says err 'an option of another command: --time'
+    run 2 append $trucks -o "$copy" "$file" --batch-id ''; says err 'a value is missing: --batch-id'
+    run 2 append $trucks -o "$copy" "$file" --batch-id; says err 'a value is missing: --batch-id'
+    run 2 append $trucks -o "$copy" "$file" --newest "$newest.arrow" --newest "$newest.arrow"
+    says err 'given twice: --newest'
+    run 0 open $trucks -o "$copy"; says out 'version 10, '
     run 0 create "$work/new" time:timestamptz device:int 'note:string!' --time time --series device --chunk hour --json
     says out '{"version":1,"snapshot_id":null,"attempts":1,"duplicate":false,"head":true,"hint":true,"index":false}'
     run 0 open "$work/new" --json; says out '{"id":3,"name":"note","required":true,"type":"string"}'
     says out '"timelake.chunk-interval":"hour"'
     run 3 create "$work/new" a:int; says err 'there is such a table (exists)'
     run 2 create "$work/other" a; says err 'a column is name:type'
-    run 1 create "$work/other" a:nonsense
+    for mistake in 'a:long a:long' a:nonsense 'a:int a' 'a:int!!' 'a:timestamp --time b' 'a:long --time a' \
+        'a:timestamp --time a --series b' 'a:timestamp --time a --series=' 'a:timestamp --time' 'a:int --sorted' \
+        'a:timestamp --time a --time a' 'a:int --batch-id=1' ':int'; do
+        # shellcheck disable=SC2086
+        run 2 create "$work/mistake/t" $mistake; empty out
+    done
+    run 2 create "$work/mistake/t" a:int b:long a:long; says err 'two columns of one name: a:long'
+    if [ -e "$work/mistake" ]; then bad 'a table that cannot be has a folder'; else ok; fi
     run 2 create "$work/other" a:timestamptz --chunk day; says err 'tables with --time'
     run 2 create "$work/other" a:timestamptz --time a --chunk week; says err 'hour, day or month: week'
     run 0 append --help; says out 'tlake append URL FILE'
@@ -329,9 +362,26 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 0 probe "$probed/manifest" --json; says out '{"latest":24,"bytes":'; says out '"probe.hit":0'
     run 0 probe "$probed/manifest" --every 1ms --count 1 --suffix .manifest; says out '24, '
     run 0 probe "$probed/manifest" --no-boundary; says out 'by 2 requests'
-    run 0 probe "$probed/manifest" --suffix other --json; says out '{"latest":null,"bytes":0,'
-    run 5 probe "$work/none"
+    run 5 probe "$probed/manifest" --suffix other --json; says out '{"latest":null,"bytes":0,'; says err '(absent)'
+    for nothing in "$work/empty" "$work/none" "$work/none/none/" "$work/plain" "$work/plain/x" "file://$work/none"; do
+        mkdir -p "$work/empty"; : >"$work/plain"
+        run 5 probe "$nothing"; is err "tlake: $nothing: nothing there yet (absent)"; empty out
+        run 0 probe "$nothing" --every 1ms --count 1; is out 'nothing there yet'; empty err
+    done
+    : >"$work/out"
+    whole=$(cd "$(dirname "$tlake")" && pwd)/$(basename "$tlake")
+    (cd "$work/empty" && exec "$whole" probe ../none/new/manifest --every 1ms --count 2 >"$work/out") &
+    for try in 1 2 3 4 5 6 7 8 9 10; do
+        grep -q nothing "$work/out" && break
+        sleep 0.2
+    done
+    mkdir -p "$work/none/new/manifest"
+    cp "$probed"/manifest/*24.manifest "$work/none/new/manifest/00000000000000000001.manifest.new"
+    mv "$work/none/new/manifest/00000000000000000001.manifest.new" "$work/none/new/manifest/00000000000000000001.manifest"
+    what="tlake probe of a folder that comes (try $try)"; ends $! 0; says out '1, '
+    run 5 probe ''; says err 'No such file'
     run 2 probe "$probed/manifest" --digits 21
+    run 2 probe "$probed/manifest" --life 1h; says err 'an option of another command: --life'
     run 2 open $trucks -o "$root" --digits 3; says err 'an option of another command'
     run 0 open $trucks -o "$root" -o timelake_version_lookup=hint -o timelake_cache=off; says out '2 round trips'
     log=$work/series/_timeseries_log
@@ -354,6 +404,8 @@ if "$tlake" open --help >/dev/null 2>&1; then
     run 0 protocol "$work/series" --json; says out '{"name":"a b","type":"timestamp[ns, tz=UTC]","nullable":true}'
     run 1 add-columns "$work/series" d:int64; says err 'Schema.InvalidSchema.DuplicateColumn: two columns of one name: d'
     run 2 add-columns "$work/series" d; says err 'name:type'
+    run 2 add-columns "$work/series" 'e:fixed_size_binary[4294967312]'; says err 'name:type'
+    run 2 add-columns "$work/series" 'e:decimal128(4294967306,2)'; says err 'name:type'
     run 2 add-columns "$work/series"; says err 'which columns'
     echo '{}' >"$log/0000000003.json"
     run 3 add-columns "$work/series" z:int64; says err 'Storage.AlreadyExists'
@@ -374,5 +426,20 @@ run 0 cost --every 10s --json; says out '"list_usd":1.5034,'; says out '"probe_u
 run 0 cost --processes 4 --write-every 500ms --life 1h --list-usd 5 --get-usd 0.4 --put-usd 5; says out ' 2 new versions a read'
 run 2 cost --every soon; says err 'not a duration'
 run 2 cost --get-usd x; says err 'not a number'
+for number in -1 nan inf 0x1 '' 1e99; do
+    run 2 cost --get-usd "$number"; says err 'not a number'
+done
+for number in 0 -1 0.5 nan 99999999999999999999; do
+    run 2 cost --processes "$number"; says err 'not a number'
+done
+for duration in 0s -1s nans infs 0x1s 1e-300s 1e30d 5 ms s ''; do
+    run 2 cost --every "$duration"; says err 'not a duration'
+done
+run 0 cost --every 1ms --processes 1000000000 --write-every 1ms --list-usd 999999999 --get-usd 999999999 --json
+says out '"versions_per_read":1}'
+run 0 cost --life .5d; says out '60 of them cold'
+run 2 cost extra; says err 'cost takes no file or URL: extra'
+run 2 cost --digits 3; says err 'an option of another command: --digits'
+run 2 cost --trace; says err 'an option of another command: --trace'
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
