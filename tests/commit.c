@@ -919,6 +919,50 @@ static void conflicts_and_refusals(void)
     cworld_end(&w);
 }
 
+/* Which manifests may hold what goes: as one looks at each file that goes. */
+static void manifests_that_may_hold(void)
+{
+    cworld w;
+    tl_table *base;
+    tl_files live;
+    tl_error err;
+    tli_commitplan p;
+    tli_commitplan_going *going;
+    tli_iceberg_manifest m;
+    uint32_t random = 1, round, held = 0;
+    size_t i, count;
+    cworld_begin(&w, "iot.many", NULL);
+    base = cworld_load(&w.store, &w.lake, w.location, 0);
+    CHECK_STATUS(tl_head_files(&base->head, &live, &err), TL_OK, &err);
+    memset(&p, 0, sizeof p);
+    memset(&m, 0, sizeof m);
+    p.base = base;
+    p.err = &err;
+    p.store = tli_mem_store_new(NULL, SIZE_MAX / 2, NULL, 0, NULL, NULL, &err);
+    p.gone = (uint8_t *)calloc(live.count, 1);
+    for (round = 0; round < 400; round++) {
+        int naive = 0;
+        for (i = 0; i < live.count; i++)
+            p.gone[i] = (random = random * 1664525u + 1013904223u) >> 24 < (round % 5) * 60;
+        m.min_sequence_number = (int64_t)(round / 5 % 9);
+        m.sequence_number = m.min_sequence_number + (int64_t)(round / 45 % 3);
+        for (i = 0; i < live.count; i++) {
+            tl_file f;
+            tl_files_get(&live, i, &f);
+            naive |= p.gone[i] && m.min_sequence_number <= f.sequence_number
+                     && f.file_sequence_number <= m.sequence_number;
+        }
+        CHECK_STATUS(tli_commitplan_list_going(&p, &going, &count), TL_OK, &err);
+        CHECK_INT(tli_commitplan_may_hold(&m, going, count), naive);
+        held += naive != 0;
+    }
+    CHECK(held > 20 && held < 380);
+    free(p.gone);
+    tli_mem_store_drop(p.store);
+    tl_table_drop(base);
+    cworld_end(&w);
+}
+
 /* While the answer to v8 is lost on its way, others go on to v10 and expire what is old. */
 static tl_mem_fault expired_meanwhile(void *context, const tl_request *r, uint32_t n, uint32_t nth)
 {
@@ -1203,5 +1247,6 @@ static const tl_test_case cases[] = {
     TL_TEST(head_formats),
     TL_TEST(publishing),
     TL_TEST(every_allocation_failed_in_turn),
+    TL_TEST(manifests_that_may_hold),
 };
 TL_TEST_MAIN(cases)
